@@ -1,0 +1,17 @@
+"""What users can mend: every error here is one message with place, finding and remedy."""
+
+
+class DyparseError(Exception):
+    """Root of the package's errors; entry points print the message and exit with status 2."""
+
+
+class TreebankError(DyparseError):
+    """A treebank or CoNLL-U file cannot be used as it is."""
+
+
+class CheckpointError(DyparseError):
+    """A model directory is missing, damaged, or of another version."""
+
+
+class ConfigError(DyparseError):
+    """An option has a wrong name, type or value."""
