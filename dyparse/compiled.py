@@ -1,0 +1,71 @@
+"""Numba with a cache that cannot go stale, and kernels found by the type of their first argument.
+
+A *kernel* is a compiled function that several choices implement under one name: `legal`, `cost`, `follow`, ….
+Generic code, such as the walk, calls the declared kernel; compiled or not, the call reaches the function of that name in
+the module that defines the class of the first argument. So the walk is one ordinary cached function, not a closure made anew for
+every system, and a new system needs no registration.
+"""
+
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).parent
+
+
+def kernel(declared: F) -> F:
+    """Turn a declaration into a call of its namesake in the module of the first argument's class."""
+    name = declared.__name__
+
+    @functools.wraps(declared)
+    def call(options: Any, *arguments: Any) -> Any:
+        return getattr(sys.modules[type(options).__module__], name)(options, *arguments)
+
+    @overload(call, strict=False)  # not strict: the implementation's parameters are its own affair
+    def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
+        implementation = getattr(sys.modules[options.instance_class.__module__], name)
+        return getattr(implementation, "py_func", implementation)
+
+    return call  # type: ignore[return-value]  # same parameters as declared
+
+
+def cached_njit(function: F) -> F:
+    """`numba.njit(nogil=True)`, cached on disk under a key of every source file that can be compiled in.
+
+    Numba's own cache looks only at the file of the function and misses changes in the kernels it calls. Where no cache directory
+    can be written the function is compiled in every process.
+    """
+    dispatcher = numba.njit(nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")(function)
+    if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT=1
+        return function
+    previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_cache_directory())
+    try:
+        dispatcher.enable_caching()
+    except (RuntimeError, OSError):
+        pass
+    finally:
+        numba.config.CACHE_DIR = previous
+    return dispatcher  # type: ignore[no-any-return]  # numba is untyped
+
+
+@functools.cache
+def _cache_directory() -> Path:
+    """Where compiled kernels of exactly these sources lie; `DYPARSE_CACHE` moves it."""
+    sources = sorted(
+        [*_PACKAGE.glob("system/*.py"), *_PACKAGE.glob("exploration/*.py"), *_PACKAGE.glob("*.py")]
+    )
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dyparse"
+    root = Path(os.environ.get("DYPARSE_CACHE") or default)
+    return root / f"kernels-{digest.hexdigest()[:16]}"

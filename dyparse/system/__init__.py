@@ -1,0 +1,291 @@
+"""Transition systems: what a move may do, and what it costs.
+
+    system = dyparse.system.load("arc_eager", root="last", single_root=True)
+    states = system.start([5, 3])                     # two sentences, of five and of three words
+    while not system.finished(states).all():
+        cost = system.cost(states, gold)              # [B, M]; gold[b, w] is the head of word w
+        best = np.where(system.legal(states), cost, 99).argmin(1)
+        system.step(states, best)                     # rows that are finished stay as they are
+    system.heads(states)                              # [B, N]
+
+To add a system: write `dyparse/system/<name>.py` with a NamedTuple of options, a frozen dataclass derived from `System`, and the
+kernels declared below; write `conf/system/<name>.yaml`. Nothing else: `load`, training and the tests find it by its name.
+"""
+
+import dataclasses
+import difflib
+import importlib
+import pkgutil
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from dyparse.compiled import cached_njit, kernel
+from dyparse.sentence import NONE
+
+
+class States(NamedTuple):
+    """B parser states side by side; row i is one parse. N counts the root token 0."""
+
+    stack: NDArray[np.int32]  # [B, N]  bottom first
+    stack_size: NDArray[np.int32]  # [B]
+    buffer: NDArray[np.int32]  # [B, N]
+    front: NDArray[np.int32]  # [B]     next unread position of buffer
+    end: NDArray[np.int32]  # [B]     one past the last position of buffer
+    length: NDArray[np.int32]  # [B]     tokens, root included
+    head: NDArray[np.int32]  # [B, N]  NONE = not attached yet
+    left: NDArray[np.int32]  # [B, N]  leftmost dependent, if left of its head
+    right: NDArray[np.int32]  # [B, N]  rightmost dependent, if right of its head
+
+    def copy(self) -> "States":
+        """States that change independently of these."""
+        return States(*(array.copy() for array in self))
+
+    def take(self, rows: ArrayLike) -> "States":
+        """The given rows, in the given order, as new states."""
+        return States(*(array[np.asarray(rows, dtype=np.intp)] for array in self))
+
+
+# Kernels: each is about one state, row i; a system implements all of them in its own module.
+
+
+@kernel
+def begin(options, states, i):
+    """Fill stack and buffer of the initial state; everything else is empty already."""
+
+
+@kernel
+def is_finished(options, states, i):
+    """True if no move is left to take."""
+
+
+@kernel
+def legal(options, states, i, out):
+    """out[m] = 1 if move m may be taken, else 0."""
+
+
+@kernel
+def arc(options, states, i, move):
+    """(head, dependent) of the arc that the move adds, or (NONE, NONE)."""
+
+
+@kernel
+def step(options, states, i, move):
+    """Change stack and buffer as the move does; arcs are `arc`'s affair."""
+
+
+@kernel
+def cost(options, states, i, gold, out):
+    """out[m] = gold arcs that legal move m makes unreachable; gold is what the system's `prepare` returned."""
+
+
+@kernel
+def static(options, states, i, gold, is_legal, costs):
+    """The canonical move: legal and, as costs say, of least cost."""
+
+
+@kernel
+def features(options, states, i, out):
+    """out[f] = token in feature slot f, or NONE."""
+
+
+@njit
+def stack_top(states, i, depth):
+    """The stack's token at this depth, 0 = top; NONE if the stack is not that deep."""
+    position = states.stack_size[i] - 1 - depth
+    return states.stack[i, position] if position >= 0 else NONE
+
+
+@njit
+def buffer_front(states, i):
+    """The next token of the buffer, or NONE."""
+    return states.buffer[i, states.front[i]] if states.front[i] < states.end[i] else NONE
+
+
+@njit
+def push(states, i, token):
+    """Put a token on the stack."""
+    states.stack[i, states.stack_size[i]] = token
+    states.stack_size[i] += 1
+
+
+@njit
+def attach(states, i, head, dependent):
+    """Add one arc."""
+    states.head[i, dependent] = head
+    if dependent < head and (states.left[i, head] == NONE or dependent < states.left[i, head]):
+        states.left[i, head] = dependent
+    if dependent > head and dependent > states.right[i, head]:
+        states.right[i, head] = dependent
+
+
+@njit
+def take_move(options, states, i, move):
+    """Add the arc of a move and change stack and buffer."""
+    head, dependent = arc(options, states, i, move)
+    step(options, states, i, move)
+    if dependent != NONE:
+        attach(states, i, head, dependent)
+
+
+@cached_njit
+def _begin_all(options, states):
+    for i in range(states.length.shape[0]):
+        begin(options, states, i)
+
+
+@cached_njit
+def _legal_all(options, states, out):
+    for i in range(states.length.shape[0]):
+        legal(options, states, i, out[i])
+
+
+@cached_njit
+def _finished_all(options, states, out):
+    for i in range(states.length.shape[0]):
+        out[i] = is_finished(options, states, i)
+
+
+@cached_njit
+def _cost_all(options, states, gold, out):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            cost(options, states, i, gold, out[i])
+
+
+@cached_njit
+def _static_all(options, states, gold, is_legal, costs, out):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            out[i] = static(options, states, i, gold, is_legal[i], costs[i])
+
+
+@cached_njit
+def _step_all(options, states, moves, is_legal):
+    """Take a legal move in every row; the first row with an illegal one, or NONE. Finished rows stay."""
+    for i in range(states.length.shape[0]):
+        if is_finished(options, states, i):
+            continue
+        legal(options, states, i, is_legal)
+        if moves[i] < 0 or moves[i] >= is_legal.shape[0] or not is_legal[moves[i]]:
+            return i
+        take_move(options, states, i, moves[i])
+    return NONE
+
+
+class System:
+    """The public face of every transition system: kernels over a batch of states."""
+
+    moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
+    slots: ClassVar[tuple[str, ...]]  # names of the feature slots
+
+    @property
+    def options(self) -> NamedTuple:
+        """What the kernels are told; its class finds them."""
+        raise NotImplementedError
+
+    def prepare(self, gold: ArrayLike) -> Any:
+        """Tables of the oracle for gold[b, w], the head of word w: pass the result to `cost` and `static`.
+
+        A prepared object remembers what it computed for the last state of each row, so it belongs to one thread.
+        """
+        raise NotImplementedError
+
+    def most_moves(self, words: int) -> int:
+        """An upper bound of the moves of one sentence."""
+        raise NotImplementedError
+
+    def start(self, lengths: ArrayLike) -> States:
+        """The initial states of sentences with so many words each."""
+        words = np.atleast_1d(np.asarray(lengths, dtype=np.int32))
+        if words.ndim != 1 or (words < 1).any():
+            raise ValueError(f"lengths are {lengths!r}, expected one number of words (>= 1) per sentence")
+        B, N = len(words), int(words.max(initial=0)) + 1
+        grid = [np.full((B, N), NONE, dtype=np.int32) for _ in range(5)]
+        column = [np.zeros(B, dtype=np.int32) for _ in range(3)]
+        states = States(
+            grid[0], column[0], grid[1], column[1], column[2], words + 1, grid[2], grid[3], grid[4]
+        )
+        _begin_all(self.options, states)
+        return states
+
+    def legal(self, states: States) -> NDArray[np.bool_]:
+        """[B, M]: which moves may be taken; none where a sentence is finished."""
+        out = np.zeros((len(states.length), len(self.moves)), dtype=np.bool_)
+        _legal_all(self.options, states, out)
+        return out
+
+    def cost(self, states: States, gold: Any) -> NDArray[np.int32]:
+        """[B, M]: gold arcs that each legal move makes unreachable; meaningless where a move is not legal."""
+        out = np.zeros((len(states.length), len(self.moves)), dtype=np.int32)
+        _cost_all(self.options, states, self._prepared(states, gold), out)
+        return out
+
+    def static(self, states: States, gold: Any) -> NDArray[np.int32]:
+        """[B]: the canonical move, one of least cost; NONE where a sentence is finished."""
+        prepared = self._prepared(states, gold)
+        out = np.full(len(states.length), NONE, dtype=np.int32)
+        costs = self.cost(states, prepared)
+        _static_all(self.options, states, prepared, self.legal(states), costs, out)
+        return out
+
+    def step(self, states: States, moves: ArrayLike) -> None:
+        """Take one move in every sentence that is not finished, in place."""
+        chosen = np.asarray(moves, dtype=np.int32)
+        if chosen.shape != states.length.shape:
+            raise ValueError(f"moves have shape {chosen.shape}, expected {states.length.shape}")
+        row = _step_all(self.options, states, chosen, np.zeros(len(self.moves), dtype=np.bool_))
+        if row != NONE:
+            raise ValueError(f"move {chosen[row]} is not legal in row {row}; see legal(states)")
+
+    def finished(self, states: States) -> NDArray[np.bool_]:
+        """[B]: no move left."""
+        out = np.zeros(len(states.length), dtype=np.bool_)
+        _finished_all(self.options, states, out)
+        return out
+
+    def heads(self, states: States) -> NDArray[np.int32]:
+        """[B, N]: the head of every word; a word without one hangs from the root. Column 0 is 0."""
+        return np.where(states.head == NONE, 0, states.head).astype(np.int32)
+
+    def _prepared(self, states: States, gold: Any) -> Any:
+        prepared = gold if isinstance(gold, tuple) else self.prepare(gold)
+        B, N = prepared.head.shape
+        if len(states.length) != B or states.length.max(initial=0) > N:
+            raise ValueError(
+                f"gold has shape {(B, N)}, expected one row for each of {len(states.length)} states "
+                f"and at least {states.length.max(initial=0)} columns"
+            )
+        return prepared
+
+
+def names() -> list[str]:
+    """Names of all transition systems: the modules of this folder."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def load(name: str, **options: Any) -> System:
+    """The transition system of this name; options are the fields of its dataclass."""
+    if name not in names():
+        near = difflib.get_close_matches(name, names(), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"no transition system {name!r}; there are {', '.join(names())}{hint}")
+    module = importlib.import_module(f"{__name__}.{name}")
+    cls = next(c for c in vars(module).values() if _is_system_of(c, module.__name__))
+    known = {field.name for field in dataclasses.fields(cls)}
+    if unknown := sorted(set(options) - known):
+        raise ValueError(
+            f"system {name!r} has no option {unknown[0]!r}; it takes {', '.join(sorted(known))}"
+        )
+    system: System = cls(**options)
+    return system
+
+
+def _is_system_of(candidate: Any, module: str) -> bool:
+    return (
+        isinstance(candidate, type)
+        and issubclass(candidate, System)
+        and candidate.__module__ == module
+    )
