@@ -1,0 +1,33 @@
+"""Encoders: a vector for every token.
+
+To add one: write `dyparse/encoder/<name>.py` with a frozen dataclass whose `build` makes an `Encoder`; write
+`conf/encoder/<name>.yaml`. Training, checkpoints and the tests find it by its name.
+"""
+
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from dyparse.batch import Batch
+from dyparse.vocabulary import Vocabulary
+
+
+class Encoder(nn.Module):
+    """A batch in, vectors out."""
+
+    width: int  # of the vectors
+
+    def forward(self, batch: Batch) -> Tensor:
+        """A vector for every token, the root and padding included.  batch → [B, N, width]"""
+        raise NotImplementedError
+
+
+class EncoderChoice(Protocol):
+    """The numbers of an encoder; what it reads."""
+
+    features: list[str]  # of batch.FEATURES
+    subword_buckets: int
+
+    def build(self, vocabulary: Vocabulary) -> Encoder:
+        """The encoder with fresh weights."""
+        ...

@@ -1,0 +1,29 @@
+"""Non-deterministic training: stay on the gold path, but let the model choose among the best moves."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from numba import njit
+
+from dyparse.exploration import highest_scoring_best
+
+
+class Policy(NamedTuple):
+    """Ambiguity has no numbers of its own."""
+
+    unused: int = 0  # numba has no empty tuples with a class of their own
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """Take the model's favourite among the moves of least cost (Goldberg & Nivre 2012, section 4, without exploration)."""
+
+    @property
+    def policy(self) -> Policy:
+        return Policy()
+
+
+@njit
+def follow(policy, epoch, choice, random, i):  # noqa: ARG001 - all kernels of one name share parameters
+    """The best move with the highest score."""
+    return highest_scoring_best(choice)

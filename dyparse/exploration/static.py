@@ -1,0 +1,29 @@
+"""Static training: follow the canonical derivation, and call every other move wrong."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from numba import njit
+
+
+class Policy(NamedTuple):
+    """Static training has no numbers of its own."""
+
+    unused: int = 0  # numba has no empty tuples with a class of their own
+
+
+@dataclass(frozen=True)
+class Static:
+    """Walk the canonical derivation; its move is the only target (Goldberg & Nivre 2012, Algorithm 1)."""
+
+    @property
+    def policy(self) -> Policy:
+        return Policy()
+
+
+@njit
+def follow(policy, epoch, choice, random, i):  # noqa: ARG001 - all kernels of one name share parameters
+    """The canonical move, with cost 1 beside every other."""
+    choice.cost[:] = 1
+    choice.cost[choice.canonical] = 0
+    return choice.canonical

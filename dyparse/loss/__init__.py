@@ -1,0 +1,24 @@
+"""Losses: what the scores of the visited states are told.
+
+To add one: write `dyparse/loss/<name>.py` with a frozen dataclass that is called like `Loss` below; write `conf/loss/<name>.yaml`.
+Training and the tests find it by its name.
+"""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Loss(Protocol):
+    """A number to differentiate."""
+
+    def __call__(self, scores: Tensor, legal: Tensor, cost: Tensor) -> Tensor:
+        """Mean over T states.  [T, M] float, [T, M] bool, [T, M] int → []"""
+        ...
+
+
+def best_moves(legal: Tensor, cost: Tensor) -> Tensor:
+    """Legal and of least cost.  [T, M], [T, M] → [T, M]"""
+    reach = cost.masked_fill(~legal, torch.iinfo(cost.dtype).max)
+    return legal & (reach == reach.amin(-1, keepdim=True))

@@ -1,0 +1,91 @@
+"""The network: batch → token table → move scores; labels of arcs."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, embedding_bag
+
+from dyparse.batch import Batch
+from dyparse.encoder import Encoder
+from dyparse.walk import Scorer
+
+
+class Model(nn.Module):
+    """An encoder, a scorer of moves with one hidden layer over feature slots, and a labeller of arcs.
+
+    The hidden layer of a state is a sum over its slots, so each token's share is computed once per slot, in the *table*; the walk
+    and the update only add up rows of it.
+    """
+
+    def __init__(
+        self, encoder: Encoder, *, slots: int, moves: int, labels: int, hidden: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.shares = nn.Linear(encoder.width, slots * hidden, bias=False)
+        self.empty_shares = nn.Parameter(torch.zeros(1, slots, hidden))
+        self.hidden_bias = nn.Parameter(torch.zeros(hidden))
+        self.output = nn.Linear(hidden, moves)
+        self.labeller = Labeller(encoder.width, hidden, labels, dropout)
+        self.dropout = nn.Dropout(dropout)
+        with torch.no_grad():  # as if one layer had all slots as its input
+            bound = (6 / (slots * encoder.width + hidden)) ** 0.5
+            self.shares.weight.uniform_(-bound, bound)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return self.hidden_bias.device
+
+    def encode(self, batch: Batch) -> Tensor:
+        """batch → [B, N, width]"""
+        return self.encoder(batch)  # type: ignore[no-any-return]
+
+    def table(self, encoded: Tensor) -> Tensor:
+        """Every token's share in every slot, and last the shares of an empty slot.  [B, N, width] → [B·N + 1, F, D]"""
+        _, slots, hidden = self.empty_shares.shape
+        shares = self.shares(encoded.reshape(-1, encoded.shape[-1])).view(-1, slots, hidden)
+        return torch.cat([shares, self.empty_shares])
+
+    def scorer(self, table: Tensor) -> Scorer:
+        """What the walk needs, on the host: the one synchronisation of a batch."""
+        return Scorer(
+            *(
+                _on_host(part)
+                for part in (table, self.hidden_bias, self.output.weight, self.output.bias)
+            )
+        )
+
+    def score(self, table: Tensor, features: Tensor) -> Tensor:
+        """Scores of every move in T states.  [tokens, F, D], [T, F] → [T, M]"""
+        tokens, slots, hidden = table.shape
+        rows = features * slots + torch.arange(slots, device=features.device)  # [T, F]
+        sums = embedding_bag(rows, table.view(tokens * slots, hidden), mode="sum")  # [T, D]
+        return self.output(self.dropout(torch.relu(sums + self.hidden_bias)))  # type: ignore[no-any-return]
+
+
+class Labeller(nn.Module):
+    """Scores of labels for arcs: one hidden layer over head and dependent."""
+
+    def __init__(self, width: int, hidden: int, labels: int, dropout: float) -> None:
+        super().__init__()
+        self.head = nn.Linear(width, hidden)
+        self.dependent = nn.Linear(width, hidden, bias=False)
+        self.output = nn.Linear(hidden, labels)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, encoded: Tensor, head: Tensor) -> Tensor:
+        """Of every token with its head.  [B, N, width], [B, N] → [B, N, labels]"""
+        hidden = self.head.out_features
+        of_head = self.head(encoded).gather(1, head.unsqueeze(-1).expand(-1, -1, hidden))  # [B, N, hidden]
+        return self.output(self.dropout(torch.relu(of_head + self.dependent(encoded))))  # type: ignore[no-any-return]
+
+
+def label_loss(scores: Tensor, label: Tensor) -> Tensor:
+    """Mean cross-entropy over the tokens that have a label; others have NONE.  [B, N, labels], [B, N] → []"""
+    return cross_entropy(scores.flatten(0, 1), label.flatten(), ignore_index=-1)
+
+
+def _on_host(tensor: Tensor) -> NDArray[np.float32]:
+    return tensor.detach().to("cpu", torch.float32).numpy()
