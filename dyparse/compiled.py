@@ -60,9 +60,8 @@ def cached_njit(function: F) -> F:
 @functools.cache
 def _cache_directory() -> Path:
     """Where compiled kernels of exactly these sources lie; `DYPARSE_CACHE` moves it."""
-    sources = sorted(
-        [*_PACKAGE.glob("system/*.py"), *_PACKAGE.glob("exploration/*.py"), *_PACKAGE.glob("*.py")]
-    )
+    kernels = [*_PACKAGE.glob("system/*.py"), *_PACKAGE.glob("exploration/*.py")]
+    sources = [*sorted(kernels), *(_PACKAGE / f"{name}.py" for name in ("compiled", "scorer", "sentence", "walk"))]
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sources:
         digest.update(source.read_bytes())

@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy, embedding_bag
 
 from dyparse.batch import Batch
 from dyparse.encoder import Encoder
-from dyparse.walk import Scorer
+from dyparse.scorer import Scorer
 
 
 class Model(nn.Module):

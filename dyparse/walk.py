@@ -8,12 +8,12 @@ down, for one update over all of them.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from dyparse.compiled import cached_njit
 from dyparse.exploration import Choice, Exploration, follow
 from dyparse.exploration.explore import Explore
+from dyparse.scorer import Scorer, score, table_rows
 from dyparse.sentence import NONE
 from dyparse.system import (
     States,
@@ -27,15 +27,6 @@ from dyparse.system import (
 )
 
 GREEDY = Explore(first_epochs=0, probability=1.0)
-
-
-class Scorer(NamedTuple):
-    """What turns feature slots into scores: output · relu(bias + Σ_f table[token_f, f])."""
-
-    table: NDArray[np.float32]  # [tokens + 1, F, D]  the last row stands for an empty slot
-    bias: NDArray[np.float32]  # [D]
-    output: NDArray[np.float32]  # [M, D]
-    output_bias: NDArray[np.float32]  # [M]
 
 
 class Visited(NamedTuple):
@@ -114,28 +105,3 @@ def _walk(choices: Any, scorer: Scorer, states: States, random: Any, gold: Any, 
             take_move(options, states, i, move)
             t += 1
     return t
-
-
-@njit
-def table_rows(slots, first, empty, rows):
-    """rows[f] = row of the table for the token in slot f; the last row if there is none."""
-    for f in range(slots.shape[0]):
-        rows[f] = empty if slots[f] == NONE else first + slots[f]
-
-
-@njit(fastmath={"reassoc", "contract"})
-def score(scorer, rows, hidden, scores):
-    """scores[m] = output[m] · relu(bias + Σ_f table[rows[f], f])."""
-    D = hidden.shape[0]
-    for d in range(D):
-        hidden[d] = scorer.bias[d]
-    for f in range(rows.shape[0]):
-        share = scorer.table[rows[f], f]
-        for d in range(D):
-            hidden[d] += share[d]
-    for m in range(scores.shape[0]):
-        total = scorer.output_bias[m]
-        weight = scorer.output[m]
-        for d in range(D):
-            total += weight[d] * max(hidden[d], np.float32(0))
-        scores[m] = total

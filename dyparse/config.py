@@ -1,0 +1,136 @@
+"""Configuration: from checked options to objects, and from objects to what a model remembers of them.
+
+Every choice is a frozen dataclass in `dyparse/<choice>/<name>.py`; its fields are the schema of `conf/<choice>/<name>.yaml`.
+"""
+
+import dataclasses
+import hashlib
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.utils import get_class
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from dyparse.errors import ConfigError
+
+NOT_PART_OF_A_RUN = ("output", "logger", "device", "threads")  # they do not change what is learnt
+
+
+@dataclass(frozen=True)
+class Network:
+    """Sizes of the scorer of moves and of the labeller."""
+
+    hidden: int = 128
+    dropout: float = 0.33
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1:
+            raise ValueError(f"network.hidden is {self.hidden}, expected 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"network.dropout is {self.dropout}, expected 0 <= x < 1")
+
+
+@dataclass
+class TrainOptions:
+    """Schema of conf/train.yaml; the choices have schemas of their own."""
+
+    treebank: Any
+    encoder: Any
+    system: Any
+    exploration: Any
+    loss: Any
+    trainer: Any
+    logger: Any
+    network: Any
+    seed: int
+    device: str
+    threads: int | None
+    output: str | None
+
+
+@dataclass
+class EvaluateOptions:
+    """Schema of conf/evaluate.yaml."""
+
+    model: str
+    treebank: Any
+    split: str
+    device: str
+    threads: int | None
+    max_tokens_per_batch: int
+    json: str | None
+    conllu: str | None
+
+
+def checked(config: DictConfig, schema: type) -> Any:
+    """The options as an object of the schema; ConfigError names a wrong one."""
+    try:
+        return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), config))
+    except OmegaConfBaseException as error:
+        raise ConfigError(_explain("", error)) from error
+    except ValueError as error:
+        raise ConfigError(f"{error}; see --help for the options") from error
+
+
+def build(options: dict[str, Any], choice: str) -> Any:
+    """The object of a choice, from its part of the checked configuration."""
+    given = {str(key): value for key, value in options.items() if key != "_target_"}
+    return construct(get_class(options["_target_"]), given, choice)
+
+
+def describe(chosen: Any) -> dict[str, Any]:
+    """A choice as data: the name of its module and its fields. It names no code; `restore` looks the name up."""
+    return {"name": type(chosen).__module__.rpartition(".")[2], **dataclasses.asdict(chosen)}
+
+
+def restore(choice: str, described: Any) -> Any:
+    """The object that `describe` described; only files of `dyparse/<choice>/` can be named."""
+    if not isinstance(described, dict) or not isinstance(described.get("name"), str):
+        raise ConfigError(f"{choice} is {described!r}, expected a name and options")
+    folder = importlib.import_module(f"dyparse.{choice}")
+    known = [module.name for module in pkgutil.iter_modules(folder.__path__)]
+    if described["name"] not in known:
+        raise ConfigError(f"no {choice} {described['name']!r}; there are {', '.join(known)}")
+    module = importlib.import_module(f"{folder.__name__}.{described['name']}")
+    target = next(
+        member
+        for member in vars(module).values()
+        if dataclasses.is_dataclass(member) and getattr(member, "__module__", "") == module.__name__
+    )
+    given = {key: value for key, value in described.items() if key != "name"}
+    return construct(target, given, choice)
+
+
+def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: str) -> Path:
+    """Where a run writes: `output`, or a name made of what is run. The same options give the same name."""
+    if config.output:
+        return Path(config.output)
+    what = {key: value for key, value in config.items() if key not in NOT_PART_OF_A_RUN}
+    text = OmegaConf.to_yaml(OmegaConf.create(what), resolve=True, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]
+    return Path("outputs") / "-".join(parts)
+
+
+def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
+    """target(**given), with unknown names and wrong types or values told apart from the code's own mistakes."""
+    try:
+        schema = OmegaConf.structured(target)
+        OmegaConf.set_readonly(schema, value=False)  # the schema of a frozen dataclass is
+        merged = OmegaConf.to_container(OmegaConf.merge(schema, given))
+        assert isinstance(merged, dict)
+        return target(**{str(key): value for key, value in merged.items()})
+    except OmegaConfBaseException as error:
+        raise ConfigError(_explain(f"{choice}.", error)) from error
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _explain(prefix: str, error: OmegaConfBaseException) -> str:
+    finding = str(error).splitlines()[0]
+    key = getattr(error, "full_key", None)
+    return f"option {prefix}{key}: {finding}" if key else finding

@@ -1,0 +1,174 @@
+"""One run, from options to results: what train.py and evaluate.py do."""
+
+import json
+import os
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from omegaconf import DictConfig, OmegaConf
+from tqdm import tqdm
+
+from dyparse.attachment_scores import attachment_scores
+from dyparse.checkpoint import replacing, write
+from dyparse.config import EvaluateOptions, Network, TrainOptions, build, checked, construct, run_directory
+from dyparse.errors import ConfigError, TreebankError
+from dyparse.parser import Parser
+from dyparse.sentence import Sentence
+from dyparse.trainer import Lesson, Trainer
+from dyparse.treebank import Treebank
+from dyparse.vocabulary import Vocabulary
+
+
+def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
+    """Train a parser as configured; its results on dev and test."""
+    options: TrainOptions = checked(config, TrainOptions)
+    treebank: Treebank = build(options.treebank, "treebank")
+    system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
+    exploration, loss = build(options.exploration, "exploration"), build(options.loss, "loss")
+    network = construct(Network, options.network, "network")
+    trainer: Trainer = build(options.trainer, "trainer")
+    logger = build(options.logger, "logger")
+    device = prepare_machine(options.device, options.threads, options.seed)
+
+    say(f"treebank  {treebank.describe()}")
+    train_sentences, dev = (treebank.read(split)[: trainer.max_sentences] for split in ("train", "dev"))
+    directory = run_directory(config, choices, treebank.name)
+    directory.mkdir(parents=True, exist_ok=True)
+    write(directory / "config.yaml", OmegaConf.to_yaml(config, resolve=True).encode())
+
+    parser = Parser.with_fresh_weights(
+        system, encoder, network, Vocabulary.from_sentences(train_sentences)
+    )
+    parser.model.to(device)
+    say(describe_run(parser, train_sentences, dev, choices, device))
+    log = logger.open(directory, OmegaConf.to_container(config, resolve=True))
+    failed = True
+    try:
+        lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
+        follow_training(trainer, parser, lesson, directory, log)
+        results = final_results(directory / "model", treebank, dev, trainer.max_sentences, device)
+        log.finish(results, directory / "model")
+        failed = False
+    finally:
+        log.close(failed=failed)
+    return results
+
+
+def follow_training(
+    trainer: Trainer, parser: Parser, lesson: Lesson, directory: Path, log: Any
+) -> None:
+    """Train with a line per epoch on the terminal and in metrics.jsonl; the best model stays in directory/model."""
+
+    def keep(best: Parser, figures: dict[str, float]) -> None:
+        best.save(directory / "model", {"best_epoch": figures})
+
+    start = time.perf_counter()
+    with (directory / "metrics.jsonl").open("w", encoding="utf-8") as metrics:
+        for figures in trainer.train(parser, lesson, keep):
+            metrics.write(json.dumps(figures) + "\n")
+            metrics.flush()
+            log.epoch(figures)
+            say(epoch_line(figures, trainer.epochs))
+    say(f"trained in {time.perf_counter() - start:.0f} s")
+
+
+def final_results(
+    model: Path, treebank: Treebank, dev: list[Sentence], max_sentences: int | None, device: torch.device
+) -> dict[str, dict[str, float]]:
+    """Results of the model that was kept, printed and written to its metrics.json."""
+    parser = Parser.load(model, device)
+    splits = {"dev": dev}
+    try:
+        splits["test"] = treebank.read("test")[:max_sentences]
+    except TreebankError as error:
+        say(f"no test results: {error}")
+    results = {name: evaluate_quickly(parser, sentences) for name, sentences in splits.items()}
+    metrics = json.loads((model / "metrics.json").read_text(encoding="utf-8"))
+    write(model / "metrics.json", (json.dumps(metrics | results, indent=2) + "\n").encode())
+    say(result_table(results))
+    say(f"model     {model}\nparse     dyparse parse {model} FILE.conllu\n"
+        f"evaluate  python evaluate.py model={model}")
+    return results
+
+
+def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str, float]:
+    """UAS and LAS over all words, and the speed of parsing."""
+    list(parser.parse_sentences(sentences[:10]))  # compiles, where nothing is in the cache
+    start = time.perf_counter()
+    parsed = list(parser.parse_sentences(sentences))
+    seconds = time.perf_counter() - start
+    scores = attachment_scores(sentences, parsed)
+    return {
+        "uas": scores.uas,
+        "las": scores.las,
+        "sentences": len(sentences),
+        "words": scores.words,
+        "sentences_per_second": len(sentences) / seconds,
+    }
+
+
+def describe_run(
+    parser: Parser,
+    train_sentences: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    choices: dict[str, str],
+    device: torch.device,
+) -> str:
+    """What is trained, on what, where."""
+    parameters = sum(p.numel() for p in parser.model.parameters())
+    place = f"{device}, {torch.get_num_threads()} threads" if device.type == "cpu" else str(device)
+    return (
+        f"          {len(train_sentences)} sentences, {sum(map(len, train_sentences))} words to learn from; "
+        f"{len(dev)} of dev\n"
+        f"parser    {choices['system']}, {choices['exploration']}, {choices['loss']}; "
+        f"{parameters / 1e6:.2f} million parameters on {place}"
+    )
+
+
+def epoch_line(figures: dict[str, float], epochs: int) -> str:
+    """One epoch in one line."""
+    return (
+        f"epoch {figures['epoch']:>3}/{epochs}   loss {figures['loss']:.4f}   "
+        f"cost/state {figures['cost_per_state']:.4f}   "
+        f"dev UAS {figures['dev_uas']:.2f}  LAS {figures['dev_las']:.2f}   "
+        f"{figures['tokens_per_second']:,.0f} tokens/s"
+    )
+
+
+def result_table(results: dict[str, dict[str, float]]) -> str:
+    """Results per split, for the terminal."""
+    rows = ["", "split      UAS     LAS   sentences/s", "-----   ------  ------   -----------"]
+    rows += [
+        f"{split:<5}   {r['uas']:6.2f}  {r['las']:6.2f}   {r['sentences_per_second']:11,.0f}"
+        for split, r in results.items()
+    ]
+    return "\n".join([*rows, ""])
+
+
+def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device:
+    """Seed every generator, set the number of threads; the device that was asked for, if it is there."""
+    if threads is not None:
+        if threads < 1:
+            raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")
+        torch.set_num_threads(threads)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=device)
+        return torch.device(device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"device is {device!r}, which cannot be used here ({reason}); try device=cpu") from error
+
+
+def say(text: str) -> None:
+    """A line for the user, above a progress bar if there is one."""
+    tqdm.write(text)

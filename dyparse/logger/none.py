@@ -1,0 +1,19 @@
+"""No logger beside `metrics.jsonl`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class NoLogger:
+    """Tells nobody."""
+
+    def open(self, directory: Path, config: dict[str, Any]) -> "NoLogger":  # noqa: ARG002 - as every logger
+        return self
+
+    def epoch(self, figures: dict[str, float]) -> None: ...
+
+    def finish(self, results: dict[str, dict[str, float]], model: Path) -> None: ...
+
+    def close(self, *, failed: bool) -> None: ...

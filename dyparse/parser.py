@@ -1,0 +1,126 @@
+"""The parser: sentences in, trees out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import conllu
+import torch
+
+from dyparse.batch import Batcher, group_by_length, windows
+from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_checkpoint
+from dyparse.config import Network
+from dyparse.encoder import EncoderChoice
+from dyparse.model import Model
+from dyparse.sentence import Sentence
+from dyparse.system import System
+from dyparse.tokenizer import tokenize
+from dyparse.vocabulary import Vocabulary
+from dyparse.walk import walk_greedily
+
+Input: TypeAlias = str | Sequence[str] | conllu.TokenList | Sentence
+
+WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A transition system, a trained network, and the vocabulary between words and numbers."""
+
+    system: System
+    encoder: EncoderChoice
+    network: Network
+    vocabulary: Vocabulary
+    model: Model
+    batcher: Batcher
+
+    @classmethod
+    def with_fresh_weights(
+        cls, system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
+    ) -> "Parser":
+        """A parser that knows nothing yet; its weights come from torch's random generator."""
+        model = Model(
+            encoder.build(vocabulary),
+            slots=len(system.slots),
+            moves=len(system.moves),
+            labels=len(vocabulary.labels),
+            hidden=network.hidden,
+            dropout=network.dropout,
+        )
+        batcher = Batcher(vocabulary, frozenset(encoder.features), encoder.subword_buckets)
+        return cls(system, encoder, network, vocabulary, model, batcher)
+
+    @classmethod
+    def load(cls, directory: str | Path, device: str | torch.device = "cpu") -> "Parser":
+        """The parser saved in a model directory; CheckpointError says what is wrong with one."""
+        saved = read_checkpoint(directory)
+        parser = cls.with_fresh_weights(saved.system, saved.encoder, saved.network, saved.vocabulary)
+        try:
+            parser.model.load_state_dict(saved.weights)
+        except RuntimeError as error:
+            raise damaged(Path(directory), " ".join(str(error).split())[:200]) from error
+        parser.model.to(device).eval()
+        return parser
+
+    def save(self, directory: Path, metrics: dict[str, Any]) -> None:
+        """Write the parser as a model directory."""
+        weights = self.model.state_dict()
+        saved = Checkpoint(self.system, self.encoder, self.network, self.vocabulary, weights)
+        write_checkpoint(directory, saved, metrics)
+
+    def parse(self, inputs: str | conllu.TokenList | Sentence | Iterable[Input]) -> list[Sentence]:
+        """Trees of sentences, in order; write them with `.to_conllu()`.
+
+        Each input is a string (one sentence, tokenized plainly), a list of words, a `conllu.TokenList` or a `Sentence`; heads that
+        it has already are ignored. A single string or TokenList counts as a list of one.
+
+            parser.parse(["The dog barks.", ["A", "cat", "sleeps"]])[0].head
+        """
+        several = [inputs] if isinstance(inputs, str | conllu.TokenList | Sentence) else inputs
+        return list(self.parse_sentences(map(as_sentence, several)))
+
+    def parse_sentences(
+        self, sentences: Iterable[Sentence], *, max_tokens_per_batch: int = 2000
+    ) -> Iterator[Sentence]:
+        """Trees of a stream of sentences, in order; memory does not grow with the stream."""
+        for window in windows(sentences, len, WORDS_PER_WINDOW):
+            parsed: dict[int, Sentence] = {}
+            for group in group_by_length([len(s) for s in window], max_tokens_per_batch):
+                parsed.update(zip(group, self.parse_batch([window[k] for k in group]), strict=True))
+            yield from (parsed[k] for k in range(len(window)))
+
+    @torch.inference_mode()
+    def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Trees of the sentences of one batch."""
+        self.model.eval()
+        batch = self.batcher.batch(sentences)
+        encoded = self.model.encode(batch.to(self.model.device))
+        heads = walk_greedily(self.system, self.model.scorer(self.model.table(encoded)), batch.words)
+        on_device = torch.from_numpy(heads).to(self.model.device, torch.int64)
+        numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
+        labels = self.vocabulary.labels
+        return [
+            s.with_tree(head[1 : len(s) + 1], [labels[number] for number in row[1 : len(s) + 1]])
+            for s, head, row in zip(sentences, heads.tolist(), numbers, strict=True)
+        ]
+
+    def missing_columns(self, sentence: Sentence) -> list[str]:
+        """Tag columns that the encoder reads and the sentence does not have at all."""
+        tags = [name for name in ("upos", "xpos", "feats") if name in self.encoder.features]
+        return [name.upper() for name in tags if set(getattr(sentence, name)) == {"_"}]
+
+
+def as_sentence(given: Input) -> Sentence:
+    """A sentence from whatever people have at hand."""
+    if isinstance(given, Sentence):
+        return given
+    if isinstance(given, conllu.TokenList):
+        return Sentence.from_token_list(given)
+    if isinstance(given, str):
+        words, spaces = tokenize(given)
+        return Sentence.from_words(words, text=given, space_after=spaces)
+    words = list(given)
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError(f"cannot parse {given!r}; expected a string, a list of words, or a TokenList")
+    return Sentence.from_words(words)

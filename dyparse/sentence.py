@@ -1,0 +1,144 @@
+"""A sentence as plain data: the columns of its words, and the lines it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import conllu
+
+from dyparse.errors import TreebankError
+
+NONE = -1
+FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence: the columns of its words 1..n, and the lines it was read from.
+
+    Ranges (1-2) and empty nodes (1.1) live in `lines` only. What is written is `lines`, so give a
+    sentence another tree with `with_tree`, which changes both.
+    """
+
+    form: list[str]
+    upos: list[str]
+    xpos: list[str]
+    feats: list[str]  # the raw column, "_" if none
+    head: list[int]  # head[w - 1] of word w; 0 is the root, NONE where there is none
+    relation: list[str]  # "_" where there is none
+    lines: list[str]  # with their line ends; the blank lines that follow included
+    word_lines: list[int]  # lines[word_lines[w - 1]] is the line of word w
+    identifier: str = ""  # sent_id
+    path: str = ""  # where it was read
+    line_number: int = 1  # of lines[0] in path, counted from 1
+
+    def __len__(self) -> int:
+        return len(self.form)
+
+    @property
+    def place(self) -> str:
+        """Where a reader finds the sentence, for messages."""
+        where = f"{self.path}:{self.line_number}: " if self.path else ""
+        return f"{where}sentence {self.identifier!r}" if self.identifier else f"{where}sentence"
+
+    def is_projective(self) -> bool:
+        """Whether no two arcs cross, the root's arc from position 0 included."""
+        arcs = sorted(
+            (min(word, head), -max(word, head))
+            for word, head in enumerate(self.head, 1)
+            if head != NONE
+        )
+        open_ends: list[int] = []
+        for left, negative_right in arcs:
+            while open_ends and open_ends[-1] <= left:
+                open_ends.pop()
+            if open_ends and open_ends[-1] < -negative_right:
+                return False
+            open_ends.append(-negative_right)
+        return True
+
+    def with_tree(self, head: Sequence[int], relation: Sequence[str]) -> Sentence:
+        """The same sentence with another tree; of its lines only HEAD and DEPREL change."""
+        if not len(head) == len(relation) == len(self):
+            raise ValueError(
+                f"{self.place} has {len(self)} words; got {len(head)} heads, {len(relation)} labels"
+            )
+        lines = list(self.lines)
+        heads = [int(h) for h in head]
+        for index, h, label in zip(self.word_lines, heads, relation, strict=True):
+            columns = lines[index].split("\t", DEPREL + 1)
+            columns[HEAD] = "_" if h == NONE else str(h)
+            columns[DEPREL] = label
+            lines[index] = "\t".join(columns)
+        return replace(self, head=heads, relation=list(relation), lines=lines)
+
+    def to_conllu(self) -> str:
+        """The sentence in CoNLL-U: byte for byte what was read, except the tree."""
+        return "".join(self.lines)
+
+    @classmethod
+    def from_words(
+        cls,
+        words: Sequence[str],
+        *,
+        upos: Sequence[str] | None = None,
+        xpos: Sequence[str] | None = None,
+        feats: Sequence[str] | None = None,
+        text: str = "",
+    ) -> Sentence:
+        """A sentence of these words, without a tree; `text` becomes its `# text` comment."""
+        none = ["_"] * len(words)
+        columns = [words, none, upos or none, xpos or none, feats or none, none, none, none, none]
+        if any(len(column) != len(words) for column in columns):
+            raise ValueError(f"upos, xpos and feats need {len(words)} values each, one per word")
+        comments = [f"# text = {' '.join(text.split())}"] if text.strip() else []
+        rows = zip(map(str, range(1, len(words) + 1)), *columns, strict=True)
+        return cls._from_lines([*comments, *("\t".join(row) for row in rows)])
+
+    @classmethod
+    def from_token_list(cls, tokens: conllu.TokenList) -> Sentence:
+        """The sentence that `conllu` has parsed, with whatever fields it has."""
+        rows = [conllu.Token({field: token.get(field) for field in FIELDS}) for token in tokens]
+        text = conllu.TokenList(rows, metadata=tokens.metadata).serialize().rstrip("\n")
+        metadata: dict[str, str] = tokens.metadata or {}
+        identifier = str(metadata.get("sent_id", ""))
+        return cls._from_lines(text.split("\n") if rows else [], identifier)
+
+    @classmethod
+    def _from_lines(cls, lines: list[str], identifier: str = "") -> Sentence:
+        """A sentence from synthesised lines without line ends."""
+        word_lines, rows = [], []
+        for index, line in enumerate(lines):
+            if line.startswith("#"):
+                continue
+            columns = _sound_columns(line)
+            if "-" not in columns[0] and "." not in columns[0]:
+                word_lines.append(index)
+                rows.append(columns)
+        number = {str(word): word for word in range(len(rows) + 1)}
+        if [number.get(row[0]) for row in rows] != list(range(1, len(rows) + 1)) or not rows:
+            found = ", ".join(row[0] for row in rows[:5]) or "no word"
+            raise TreebankError(f"words need ids 1, 2, 3, ... in order, at least one; got {found}")
+        return cls(
+            form=[row[1] for row in rows],
+            upos=[row[3] for row in rows],
+            xpos=[row[4] for row in rows],
+            feats=[row[5] for row in rows],
+            head=[number.get(row[HEAD], NONE) for row in rows],
+            relation=[row[DEPREL] for row in rows],
+            lines=[*(line + "\n" for line in lines), "\n"],
+            word_lines=word_lines,
+            identifier=identifier,
+        )
+
+
+def _sound_columns(line: str) -> list[str]:
+    columns = line.split("\t")
+    if len(columns) != len(FIELDS) or "" in columns or "\n" in line or "\r" in line:
+        raise TreebankError(
+            f"{line!r} does not make a line of {len(FIELDS)} columns; "
+            "words and tags must not be empty, nor hold tabs or line breaks: clean the input"
+        )
+    return columns

@@ -1,0 +1,19 @@
+"""A plain tokenizer for running text: words, numbers, punctuation."""
+
+import re
+
+TOKEN = re.compile(
+    r"""
+    \d+(?:[.,:]\d+)*%?           # 3  1,000.5  12:30  40%
+  | \w+(?:[-'’.]\w+)*            # word  mother-in-law  don't  U.S
+  | \.{2,} | -{2,}               # ...  --
+  | \S                           # any other character alone
+    """,
+    re.VERBOSE,
+)
+
+
+def tokenize(text: str) -> tuple[list[str], list[bool]]:
+    """The words of one sentence, and whether white space follows each."""
+    matches = list(TOKEN.finditer(text))
+    return [m.group() for m in matches], [m.end() == len(text) or text[m.end()].isspace() for m in matches]

@@ -1,0 +1,19 @@
+"""Train a parser:  python train.py treebank=sample exploration=explore seed=1   (python train.py --help)"""
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+
+from dyparse.entry import clear_errors
+from dyparse.experiment import train
+
+
+@hydra.main(version_base="1.3", config_path="conf", config_name="train")
+def main(config: DictConfig) -> None:
+    """Train as configured."""
+    with clear_errors():
+        train(config, dict(HydraConfig.get().runtime.choices))
+
+
+if __name__ == "__main__":
+    main()
