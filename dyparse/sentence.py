@@ -86,13 +86,15 @@ class Sentence:
         upos: Sequence[str] | None = None,
         xpos: Sequence[str] | None = None,
         feats: Sequence[str] | None = None,
+        space_after: Sequence[bool] | None = None,
         text: str = "",
     ) -> Sentence:
         """A sentence of these words, without a tree; `text` becomes its `# text` comment."""
         none = ["_"] * len(words)
-        columns = [words, none, upos or none, xpos or none, feats or none, none, none, none, none]
+        misc = ["_" if space else "SpaceAfter=No" for space in space_after or [True] * len(words)]
+        columns = [words, none, upos or none, xpos or none, feats or none, none, none, none, misc]
         if any(len(column) != len(words) for column in columns):
-            raise ValueError(f"upos, xpos and feats need {len(words)} values each, one per word")
+            raise ValueError(f"tags and spaces need {len(words)} values each, one for every word")
         comments = [f"# text = {' '.join(text.split())}"] if text.strip() else []
         rows = zip(map(str, range(1, len(words) + 1)), *columns, strict=True)
         return cls._from_lines([*comments, *("\t".join(row) for row in rows)])

@@ -1,0 +1,45 @@
+"""Any CoNLL-U files as a treebank."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from dyparse.errors import TreebankError
+from dyparse.sentence import Sentence
+from dyparse.treebank.split import SPLITS, SplitFiles, describe_files, read_split
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files named for train, dev and test; without dev, a share of train is held out."""
+
+    train: str | None = None
+    dev: str | None = None
+    test: str | None = None
+    held_out: float = 0.1
+
+    @property
+    def name(self) -> str:
+        """The stem of the first file named, as far as it suits a directory's name."""
+        first = self.train or self.dev or self.test or "files"
+        return re.sub(r"[^\w.-]+", "_", Path(first).stem).strip(".") or "files"
+
+    def read(self, split: str) -> list[Sentence]:
+        sentences = read_split(self._files(), split, self.held_out)
+        if sentences is None:
+            raise TreebankError(
+                f"no file is named for {split}; set treebank.{split}=FILE to a CoNLL-U file"
+            )
+        return sentences
+
+    def describe(self) -> str:
+        files = self._files()
+        if not files:
+            return "no files; set treebank.train=FILE, treebank.dev=FILE, treebank.test=FILE"
+        return describe_files(files, self.held_out)
+
+    def _files(self) -> SplitFiles:
+        named = {"train": self.train, "dev": self.dev, "test": self.test}
+        return {split: [path] for split in SPLITS if (path := named[split])}

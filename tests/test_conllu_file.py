@@ -1,0 +1,274 @@
+import io
+import itertools
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_conllu import files, token_lines, trees
+
+from dyparse.sentence import NONE, Sentence
+from dyparse.treebank import TreebankError
+from dyparse.treebank.conllu_file import read_sentences
+
+UD = Path(os.environ.get("DYPARSE_UD", Path(__file__).parents[2] / "shared" / "ud"))
+
+
+def sentences_of(text: str | bytes, *, trees: bool = True) -> list[Sentence]:
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(read_sentences(io.BytesIO(data), trees=trees))
+
+
+def rows(*lines: str) -> str:
+    """CoNLL-U from "id form head relation" lines; the other columns are "_"."""
+    text = ""
+    for line in lines:
+        identifier, form, head, relation = line.split(" ")
+        text += f"{identifier}\t{form}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_\n"
+    return text + "\n"
+
+
+SOUND = rows("1 a 2 det", "2 b 0 root", "3 c 2 obj")
+WORD = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
+
+
+@settings(deadline=None)
+@given(files())
+def test_what_is_read_is_written_byte_for_byte(text):
+    for with_trees in (True, False):
+        read = sentences_of(text, trees=with_trees)
+        assert "".join(sentence.to_conllu() for sentence in read).encode() == text.encode()
+
+
+@settings(deadline=None)
+@given(files())
+def test_line_numbers_and_word_lines_point_at_the_words(text):
+    lines = text.encode().split(b"\n")
+    for sentence in sentences_of(text):
+        for word, index in enumerate(sentence.word_lines):
+            columns = lines[sentence.line_number - 1 + index].decode().rstrip("\r").split("\t")
+            assert columns[1] == sentence.form[word]
+            assert columns[5] == sentence.feats[word]
+            assert columns[6:8] == [str(sentence.head[word]), sentence.relation[word]]
+
+
+@settings(deadline=None)
+@given(trees(max_words=20), st.data())
+def test_every_tree_is_accepted(head, data):
+    lines = data.draw(token_lines(head))
+    (sentence,) = sentences_of("\n".join(lines) + "\n\n")
+    assert sentence.head == head
+
+
+def is_tree(head: tuple[int, ...]) -> bool:
+    """One root, and every word reaches it in at most n steps."""
+    for word in range(1, len(head) + 1):
+        for _ in head:
+            word = head[word - 1] if word else 0
+        if word:
+            return False
+    return head.count(0) == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_heads_are_accepted_if_and_only_if_they_make_one_tree(n):
+    for head in itertools.product(range(n + 2), repeat=n):
+        text = rows(*(f"{word} w {h} x" for word, h in enumerate(head, 1)))
+        if max(head) <= n and is_tree(head):
+            assert sentences_of(text)[0].head == list(head)
+        else:
+            with pytest.raises(TreebankError, match=r"^<stream>:[1-4]: .*; expected"):
+                sentences_of(text)
+
+
+@settings(deadline=None)
+@given(trees(max_words=10), st.data())
+def test_a_tree_with_one_head_moved_below_itself_is_rejected(head, data):
+    word = data.draw(st.integers(1, len(head)))
+    below = {word}
+    while grown := {d for d, h in enumerate(head, 1) if h in below} - below:
+        below |= grown
+    head[word - 1] = data.draw(st.sampled_from(sorted(below)))
+    with pytest.raises(TreebankError, match=r"cycle|its own head|no word has head 0"):
+        sentences_of(rows(*(f"{w} w {h} x" for w, h in enumerate(head, 1))))
+
+
+MALFORMED = {
+    "nine columns": (WORD.removesuffix("\t_") + "\n\n", 1, "9 columns"),
+    "eleven columns": (WORD + "\t_\n\n", 1, "11 columns"),
+    "spaces for tabs": (WORD.replace("\t", "    ") + "\n\n", 1, "replace the spaces"),
+    "old Mac line ends": (SOUND.replace("\n", "\r"), 1, "carriage returns"),
+    "comment among words": ("# c\n" + WORD + "\n# late\n\n", 3, "move it up"),
+    "blank line with a space": (WORD + "\n \n" + WORD + "\n\n", 2, "white space"),
+    "comments without words": (SOUND + "# only\n\n" + SOUND, 6, "no word in the sentence"),
+    "missing blank line": (WORD + "\n" + WORD + "\n\n", 2, "empty line"),
+    "empty form": (WORD.replace("a", "") + "\n\n", 1, "column FORM is empty"),
+    "empty id": (WORD.removeprefix("1") + "\n\n", 1, "column ID is empty"),
+    "empty deprel": (WORD.replace("root", "") + "\n\n", 1, "column DEPREL is empty"),
+    "empty misc": (WORD.removesuffix("_") + "\n\n", 1, "column MISC is empty"),
+    "id 0": (rows("0 a 0 root"), 1, "id '0'"),
+    "id with leading zero": (rows("01 a 0 root"), 1, "id '01'"),
+    "id with space": (rows("1 a 0 root").replace("1\t", " 1\t", 1), 1, "id ' 1'"),
+    "id not ASCII": (rows("١ a 0 root"), 1, r"id '\\u0661'"),
+    "id skipped": (rows("1 a 0 root", "3 b 1 x"), 2, "expected 2"),
+    "id repeated": (rows("1 a 0 root", "2 b 1 x", "2 c 1 x"), 3, "expected 3"),
+    "range backwards": (rows("1 a 0 root", "3-2 r _ _", "2 b 1 x"), 2, "runs backwards"),
+    "ranges overlap": (
+        rows("1-2 r _ _", "1 a 0 root", "2-3 r _ _", "2 b 1 x", "3 c 1 x"),
+        3,
+        "overlaps",
+    ),
+    "range twice": (rows("1-2 r _ _", "1-2 r _ _", "1 a 0 root", "2 b 1 x"), 2, "overlaps"),
+    "range late": (rows("1 a 0 root", "1-2 r _ _", "2 b 1 x"), 2, "directly before word 1"),
+    "range early": (rows("2-3 r _ _", "1 a 0 root", "2 b 1 x", "3 c 1 x"), 1, "before word 2"),
+    "range beyond the end": (rows("1-3 r _ _", "1 a 0 root", "2 b 1 x"), 1, "last word, 2"),
+    "range at the end": (rows("1 a 0 root", "2-3 r _ _"), 2, "last word, 1"),
+    "range of odd form": (rows("1-02 r _ _", "1 a 0 root", "2 b 1 x"), 1, "id '1-02'"),
+    "empty node early": (rows("1.1 e _ _", "1 a 0 root"), 1, "here 0.1"),
+    "empty node skipped": (rows("1 a 0 root", "1.2 e _ _"), 2, "here 1.1"),
+    "empty node zero": (rows("1 a 0 root", "1.0 e _ _"), 2, "id '1.0'"),
+    "empty node in range": (
+        rows("1 a 0 root", "2-3 r _ _", "1.1 e _ _", "2 b 1 x", "3 c 1 x"),
+        3,
+        "before the range",
+    ),
+    "only a range": (rows("1-1 r _ _"), 1, "last word, 0"),
+    "only an empty node": (rows("0.1 e _ _"), 1, "no word"),
+    "head missing": (rows("1 a 0 root", "2 b _ x"), 2, "has no head"),
+    "head too large": (rows("1 a 0 root", "2 b 3 x"), 2, "head '3' of word 2 is outside"),
+    "head negative": (rows("1 a 0 root", "2 b -1 x"), 2, "not a number"),
+    "head with leading zero": (rows("1 a 0 root", "2 b 01 x"), 2, "not a number"),
+    "head not ASCII": (rows("1 a 0 root", "2 b ١ x"), 2, "not a number"),
+    "head with underscore": (rows(*["1 a 0 root", "2 b 1_0 x"]), 2, "not a number"),
+    "relation missing": (rows("1 a 0 root", "2 b 1 _"), 2, "no relation"),
+    "own head": (rows("1 a 0 root", "2 b 2 x"), 2, "its own head"),
+    "no root": (rows("1 a 2 x", "2 b 1 x"), 1, "no word has head 0"),
+    "two roots": (rows("1 a 0 root", "2 b 0 root"), 2, r"2 words have head 0 \(1, 2\)"),
+    "cycle": (rows("1 a 0 root", "2 b 3 x", "3 c 2 x"), 2, "cycle: 2 -> 3 -> 2"),
+    "fault behind a range": (
+        rows("1-2 r _ _", "1 a 0 root", "1.1 e _ _", "2 b 2 x"),
+        4,
+        "word 2 is its own head",
+    ),
+    "fault behind blank lines": ("\n\n" + SOUND + "\n" + rows("1 a 9 x"), 8, "head '9'"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_sentence_is_named_with_its_line_and_a_remedy(name, tmp_path):
+    text, line, finding = MALFORMED[name]
+    path = tmp_path / "bad.conllu"
+    path.write_bytes(text.encode())
+    with pytest.raises(TreebankError, match=rf"bad\.conllu:{line}: .*{finding}.*") as caught:
+        list(read_sentences(path, trees=True))
+    assert "expected" in str(caught.value)
+
+
+def test_the_message_has_file_line_sentence_finding_expectation_and_remedy(tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_text(SOUND + "# sent_id = s-2\n" + rows("1 a 0 root", "2 b 5 x"))
+    with pytest.raises(TreebankError) as caught:
+        list(read_sentences(path, trees=True))
+    assert str(caught.value) == (
+        f"{path}:7: sentence 's-2': head '5' of word 2 is outside the sentence; expected a number "
+        "in 0..2; correct HEAD, or look for a missing word or a wrong sentence boundary"
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "relation", "deps"),
+    [("_", "_", "_"), ("77", "x", "???"), ("", "", ""), ("1", "", "_")],
+)
+def test_without_trees_head_deprel_and_deps_may_be_anything(head, relation, deps):
+    text = f"1\ta\t_\tX\t_\t_\t{head}\t{relation}\t{deps}\t_\n\n"
+    (sentence,) = sentences_of(text, trees=False)
+    assert (sentence.form, sentence.head, sentence.relation) == (["a"], [NONE], ["_"])
+    assert sentence.to_conllu() == text
+    parsed = sentence.with_tree([0], ["root"]).to_conllu()
+    assert parsed == f"1\ta\t_\tX\t_\t_\t0\troot\t{deps}\t_\n\n"
+
+
+@pytest.mark.parametrize("name", ["nine columns", "id skipped", "range late", "empty form"])
+def test_without_trees_everything_else_is_still_checked(name):
+    text, line, finding = MALFORMED[name]
+    with pytest.raises(TreebankError, match=f":{line}: .*{finding}"):
+        sentences_of(text, trees=False)
+
+
+@pytest.mark.parametrize("form", ["10  000", "a  b  c", "  ", " a", "a ", "\u00a0", "\u3000\u3000"])
+def test_spaces_inside_a_column_do_not_split_it(form):
+    text = f"1\t{form}\tx  y\tX\t_\t_\t0\troot\t_\t \n\n"
+    (sentence,) = sentences_of(text)
+    assert (sentence.form, sentence.upos) == ([form], ["X"])
+
+
+@pytest.mark.parametrize(
+    ("data", "finding"),
+    [
+        (b"", "holds no sentence"),
+        (b"\n\r\n\n", "holds no sentence"),
+        ("\ufeff".encode(), "holds no sentence"),
+        ("\ufeff\n".encode(), "holds no sentence"),
+        (SOUND.replace("b", "é").encode("latin-1"), ":2: byte 0xe9 at position 3 is not UTF-8"),
+        (SOUND.encode("utf-16"), "UTF-8"),
+        (SOUND.replace("b", "\0").encode(), ":2: a NUL byte"),
+        (b"# sent_id = s\n# \xff\n" + SOUND.encode(), ":2: sentence 's': byte 0xff"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_place(data, finding, tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_bytes(data)
+    with pytest.raises(TreebankError, match=finding):
+        list(read_sentences(path, trees=True))
+
+
+def test_a_directory_and_a_missing_file_are_refused(tmp_path):
+    with pytest.raises(TreebankError, match="is a directory"):
+        list(read_sentences(tmp_path, trees=True))
+    with pytest.raises(TreebankError, match="no such file"):
+        list(read_sentences(tmp_path / "none.conllu", trees=True))
+
+
+@pytest.mark.parametrize("first", ["# sent_id = s\n" + SOUND, SOUND])
+def test_a_byte_order_mark_is_accepted_and_kept(first):
+    text = "\ufeff" + first
+    (sentence,) = sentences_of(text)
+    assert sentence.form == ["a", "b", "c"]
+    assert sentence.identifier == ("s" if first != SOUND else "")
+    assert sentence.with_tree(sentence.head, sentence.relation).to_conllu() == text
+
+
+def test_reading_is_streaming():
+    endless = (line.encode() for _ in itertools.count() for line in SOUND.splitlines(keepends=True))
+    read = read_sentences(endless, trees=True)
+    assert [next(read).line_number for _ in range(3)] == [1, 5, 9]
+
+
+def test_standard_input_is_read_as_utf8_whatever_the_locale(monkeypatch):
+    data = SOUND.replace("b", "é").replace("\n", "\r\n").encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
+    (sentence,) = read_sentences(sys.stdin, trees=True)
+    assert sentence.path == "<stdin>"
+    assert sentence.to_conllu().encode() == data
+
+
+def test_a_text_stream_is_read_and_its_undecodable_bytes_refused():
+    (sentence,) = read_sentences(io.StringIO(SOUND), trees=True)
+    assert sentence.to_conllu() == SOUND
+    bad = SOUND.replace("b", "é").encode("latin-1")
+    with pytest.raises(TreebankError, match="expected UTF-8"):
+        list(read_sentences(io.TextIOWrapper(io.BytesIO(bad), encoding="utf-8"), trees=True))
+    escaped = io.TextIOWrapper(io.BytesIO(bad), encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(TreebankError, match="is not UTF-8"):
+        list(read_sentences(escaped, trees=True))
+
+
+@pytest.mark.skipif(not UD.is_dir(), reason=f"no UD treebanks at {UD}; set DYPARSE_UD")
+def test_real_treebanks_are_sound_and_copied_byte_for_byte():
+    paths = sorted(UD.glob("*/*-ud-dev.conllu"))
+    assert paths
+    for path in paths:
+        copy = "".join(sentence.to_conllu() for sentence in read_sentences(path, trees=True))
+        assert copy.encode() == path.read_bytes(), path
