@@ -1,7 +1,6 @@
 """One run, from options to results: what train.py and evaluate.py do."""
 
 import json
-import os
 import random
 import time
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from dyparse.checkpoint import replacing, write
 from dyparse.config import EvaluateOptions, Network, TrainOptions, build, checked, construct, run_directory
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.parser import Parser
+from dyparse.score_report import ScoreReport, score_report
 from dyparse.sentence import Sentence
 from dyparse.trainer import Lesson, Trainer
 from dyparse.treebank import Treebank
@@ -57,6 +57,27 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     finally:
         log.close(failed=failed)
     return results
+
+
+def evaluate(config: DictConfig) -> ScoreReport:
+    """Parse a split of a treebank with a saved model, and say how well that went."""
+    options: EvaluateOptions = checked(config, EvaluateOptions)
+    if options.split not in ("train", "dev", "test"):
+        raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
+    treebank: Treebank = build(options.treebank, "treebank")
+    device = prepare_machine(options.device, options.threads, seed=0)
+    parser = Parser.load(options.model, device)
+    gold = treebank.read(options.split)
+    stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
+    parsed = list(tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None))
+    report = score_report(gold, parsed)
+    if options.conllu:
+        write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
+    if options.json:
+        content = {"model": options.model, "treebank": treebank.name, "split": options.split}
+        write(Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode())
+    say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
+    return report
 
 
 def follow_training(

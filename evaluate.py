@@ -1,0 +1,18 @@
+"""Evaluate a saved parser:  python evaluate.py model=DIR treebank=sample split=test   (python evaluate.py --help)"""
+
+import hydra
+from omegaconf import DictConfig
+
+from dyparse.entry import clear_errors
+from dyparse.experiment import evaluate
+
+
+@hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
+def main(config: DictConfig) -> None:
+    """Evaluate as configured."""
+    with clear_errors():
+        evaluate(config)
+
+
+if __name__ == "__main__":
+    main()
