@@ -1,4 +1,7 @@
-"""Evaluate a saved parser:  python evaluate.py model=DIR treebank=sample split=test   (python evaluate.py --help)"""
+"""Evaluate a saved parser.
+
+ python evaluate.py model=DIR treebank=sample split=test   (python evaluate.py --help)
+"""
 
 import hydra
 from omegaconf import DictConfig

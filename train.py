@@ -1,4 +1,6 @@
-"""Train a parser:  python train.py treebank=sample exploration=explore seed=1   (python train.py --help)"""
+"""Train a parser:  python train.py treebank=sample exploration=explore seed=1   (python train.py
+--help)
+"""
 
 import hydra
 from hydra.core.hydra_config import HydraConfig

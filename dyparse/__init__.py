@@ -1,7 +1,7 @@
 """Greedy neural dependency parsing with exact dynamic oracles.
 
-    parser = dyparse.load("outputs/…/model")
-    print(parser.parse(["The dog barks."])[0].to_conllu())
+parser = dyparse.load("outputs/…/model")
+print(parser.parse(["The dog barks."])[0].to_conllu())
 """
 
 from pathlib import Path
@@ -16,7 +16,10 @@ __all__ = ["__version__", "load"]
 
 
 def load(directory: str | Path, device: str = "cpu") -> "Parser":
-    """The parser saved in a model directory; `dyparse.errors.CheckpointError` says what is wrong with one."""
+    """The parser saved in a model directory.
+
+    `dyparse.errors.CheckpointError` says what is wrong with one.
+    """
     from dyparse.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     return Parser.load(directory, device)

@@ -1,8 +1,9 @@
 """Batches: sentences as padded arrays of numbers, grouped by length."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from dyparse.vocabulary import PADDING, ROOT, UNKNOWN, Vocabulary, shortened, su
 
 FEATURES = ("word", "subword", "character", "upos", "xpos", "feats")
 ROOT_FORM = "\0"  # no word of a file can be this
-MOST_FORMS_REMEMBERED = 200_000
+MOST_REMEMBERED = 200_000
 
 T = TypeVar("T")
 
@@ -29,7 +30,10 @@ class Bags(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """B sentences, padded to N tokens; token 0 is the root. Features that the encoder does not use are absent."""
+    """B sentences, padded to N tokens; token 0 is the root.
+
+    Features that the encoder does not use are absent.
+    """
 
     words: NDArray[np.int32]  # [B]  number of words
     length: Tensor  # int64 [B]  tokens, root included
@@ -70,64 +74,83 @@ class Gold(NamedTuple):
     label: NDArray[np.int64]  # [B, N]  NONE where the label was not seen in training
 
 
-@dataclass(frozen=True)
+class Remembered(dict[str, T]):
+    """A dictionary that computes what it lacks, and keeps it.
+
+    It starts anew when it has grown too large.
+    """
+
+    def __init__(self, compute: Callable[[str], T]) -> None:
+        super().__init__()
+        self.compute = compute
+
+    def __missing__(self, key: str) -> T:
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        value = self[key] = self.compute(key)
+        return value
+
+
 class Batcher:
     """Turns sentences into batches, with the features that an encoder uses."""
 
-    vocabulary: Vocabulary
-    features: frozenset[str]
-    subword_buckets: int
-    _subwords: dict[str, list[int]] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(
+        self, vocabulary: Vocabulary, features: Iterable[str], subword_buckets: int
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.features = frozenset(features)
+        self.subword_buckets = subword_buckets
+        v = vocabulary
+        self._word = Remembered(lambda form: v.word_number.get(form.lower(), UNKNOWN))
+        self._upos = Remembered(lambda tag: v.upos_number.get(tag, UNKNOWN))
+        self._xpos = Remembered(lambda tag: v.xpos_number.get(tag, UNKNOWN))
+        self._feats = Remembered(self._numbers_of_feats)
+        self._subwords = Remembered(self._numbers_of_subwords)
 
     def batch(self, sentences: Sequence[Sentence]) -> Batch:
         """The sentences' features as arrays."""
         words = np.array([len(s) for s in sentences], dtype=np.int32)
-        v = self.vocabulary
-        lower = [[form.lower() for form in s.form] for s in sentences] if "word" in self.features else []
         parts: dict[str, Tensor | Bags] = {}
         if "word" in self.features:
-            parts["word"] = _grid(lower, v.word_number)
+            parts["word"] = _grid(words, [s.form for s in sentences], self._word)
         if "upos" in self.features:
-            parts["upos"] = _grid([s.upos for s in sentences], v.upos_number)
+            parts["upos"] = _grid(words, [s.upos for s in sentences], self._upos)
         if "xpos" in self.features:
-            parts["xpos"] = _grid([s.xpos for s in sentences], v.xpos_number)
+            parts["xpos"] = _grid(words, [s.xpos for s in sentences], self._xpos)
         if "feats" in self.features:
-            parts["feats"] = _bags([s.feats for s in sentences], self._numbers_of_feats)
+            parts["feats"] = _bags(words, [s.feats for s in sentences], self._feats)
         if "subword" in self.features:
-            parts["subword"] = _bags([s.form for s in sentences], self._numbers_of_subwords)
+            parts["subword"] = _bags(words, [s.form for s in sentences], self._subwords)
         if "character" in self.features:
-            parts["character"], parts["form"] = self._characters([s.form for s in sentences])
+            parts["character"], parts["form"] = self._characters(words, [s.form for s in sentences])
         length = torch.from_numpy(words.astype(np.int64) + 1)
         return Batch(words=words, length=length, **parts)  # type: ignore[arg-type]  # by name, as above
 
     def gold(self, sentences: Sequence[Sentence]) -> Gold:
         """The sentences' trees as arrays."""
-        N = max(map(len, sentences)) + 1
-        head = np.zeros((len(sentences), N), dtype=np.int32)
-        label = np.full((len(sentences), N), NONE, dtype=np.int64)
-        number = self.vocabulary.label_number
-        for b, s in enumerate(sentences):
-            head[b, 1 : len(s) + 1] = s.head
-            label[b, 1 : len(s) + 1] = [number.get(relation, NONE) for relation in s.relation]
-        return Gold(head, label)
+        words = np.array([len(s) for s in sentences], dtype=np.int32)
+        get = self.vocabulary.label_number.get
+        head = np.fromiter(chain.from_iterable(s.head for s in sentences), np.int32)
+        label = [get(relation, NONE) for s in sentences for relation in s.relation]
+        return Gold(
+            _spread(words, head, first=0, padding=0),
+            _spread(words, np.array(label, dtype=np.int64), first=NONE, padding=NONE),
+        )
 
     def _numbers_of_feats(self, column: str) -> list[int]:
         if column == ROOT_FORM:
             return [ROOT]
-        return [self.vocabulary.feature_number.get(feature, UNKNOWN) for feature in column.split("|")]
+        return [
+            self.vocabulary.feature_number.get(feature, UNKNOWN) for feature in column.split("|")
+        ]
 
     def _numbers_of_subwords(self, form: str) -> list[int]:
-        numbers = self._subwords.get(form)
-        if numbers is None:
-            if len(self._subwords) >= MOST_FORMS_REMEMBERED:
-                self._subwords.clear()
-            buckets = self.subword_buckets
-            numbers = [buckets] if form == ROOT_FORM else subwords(form, buckets)
-            self._subwords[form] = numbers
-        return numbers
+        return [self.subword_buckets] if form == ROOT_FORM else subwords(form, self.subword_buckets)
 
-    def _characters(self, columns: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
-        entries, entry = _distinct(columns)
+    def _characters(
+        self, words: NDArray[np.int32], columns: Sequence[Sequence[str]]
+    ) -> tuple[Tensor, Tensor]:
+        entries, entry = _distinct(words, columns)
         number = self.vocabulary.character_number
         rows = [
             [ROOT] if form == ROOT_FORM else [number.get(c, UNKNOWN) for c in shortened(form)]
@@ -139,49 +162,61 @@ class Batcher:
         return torch.from_numpy(characters), entry
 
 
-def _grid(columns: Sequence[Sequence[str]], number: dict[str, int]) -> Tensor:
-    """[B, N] numbers of one column of the sentences; the root first, padding last."""
-    N = max(map(len, columns)) + 1
-    get = number.get
-    rows = [
-        [ROOT, *[get(value, UNKNOWN) for value in column], *[PADDING] * (N - 1 - len(column))]
-        for column in columns
-    ]
-    return torch.tensor(rows)
+def _spread(
+    words: NDArray[np.int32], flat: NDArray[Any], *, first: int, padding: int
+) -> NDArray[Any]:
+    """[B, N] from the values of all words in one row: the root's first, padding last."""
+    grid = np.full((len(words), int(words.max()) + 1), padding, dtype=flat.dtype)
+    grid[:, 0] = first
+    grid[:, 1:][np.arange(grid.shape[1] - 1) < words[:, None]] = flat
+    return grid
 
 
-def _distinct(columns: Sequence[Sequence[str]]) -> tuple[list[str], Tensor]:
-    """The distinct values of a column, the root's first, and [B, N] which of them a token has; padding has the root's."""
-    N = max(map(len, columns)) + 1
-    seen: dict[str, int] = {ROOT_FORM: 0}
-    rows = [
-        [0, *[seen.setdefault(value, len(seen)) for value in column], *[0] * (N - 1 - len(column))]
-        for column in columns
-    ]
-    return list(seen), torch.tensor(rows)
+def _grid(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], number: Remembered[int]
+) -> Tensor:
+    """[B, N] numbers of one column of the sentences."""
+    flat = np.fromiter(map(number.__getitem__, chain.from_iterable(columns)), np.int64)
+    return torch.from_numpy(_spread(words, flat, first=ROOT, padding=PADDING))
 
 
-def _bags(columns: Sequence[Sequence[str]], numbers_of: Callable[[str], list[int]]) -> Bags:
+def _distinct(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]]
+) -> tuple[list[str], Tensor]:
+    """The distinct values of a column, the root's first, and [B, N] which of them a token has;
+    padding has the root's.
+    """
+    entries = list(dict.fromkeys(chain([ROOT_FORM], *columns)))
+    position = {value: k for k, value in enumerate(entries)}
+    flat = np.fromiter(map(position.__getitem__, chain.from_iterable(columns)), np.int64)
+    return entries, torch.from_numpy(_spread(words, flat, first=0, padding=0))
+
+
+def _bags(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[list[int]]
+) -> Bags:
     """The numbers of each distinct value of a column."""
-    entries, entry = _distinct(columns)
-    numbers: list[int] = []
-    offsets: list[int] = []
-    for value in entries:
-        offsets.append(len(numbers))
-        numbers += numbers_of(value)
-    return Bags(torch.tensor(numbers), torch.tensor(offsets), entry)
+    entries, entry = _distinct(words, columns)
+    bags = list(map(numbers.__getitem__, entries))
+    sizes = np.fromiter(map(len, bags), np.int64)
+    flat = np.fromiter(chain.from_iterable(bags), np.int64)
+    return Bags(torch.from_numpy(flat), torch.from_numpy(np.cumsum(sizes) - sizes), entry)
 
 
 def group_by_length(
     lengths: Sequence[int], max_tokens: int, generator: np.random.Generator | None = None
 ) -> list[list[int]]:
-    """Positions of sentences in groups of similar length, each of at most max_tokens tokens with its padding.
+    """Positions of sentences in groups of similar length, each of at most max_tokens tokens with
+    its padding.
 
-    With a generator the lengths are jittered and the groups shuffled, for training. A sentence longer than max_tokens is alone.
+    With a generator the lengths are jittered and the groups shuffled, for training. A sentence
+    longer than max_tokens is alone.
     """
     sizes = np.asarray(lengths, dtype=np.float64) + 1
     if generator is not None:
-        sizes = sizes * generator.uniform(0.9, 1.1, len(sizes)) + generator.uniform(0, 2, len(sizes))
+        sizes = sizes * generator.uniform(0.9, 1.1, len(sizes)) + generator.uniform(
+            0, 2, len(sizes)
+        )
     groups: list[list[int]] = []
     longest = 0
     for position in np.argsort(sizes, kind="stable").tolist():
@@ -191,7 +226,7 @@ def group_by_length(
             longest = lengths[position] + 1
         groups[-1].append(position)
     if generator is not None:
-        generator.shuffle(groups)  # type: ignore[arg-type]  # numpy shuffles lists too
+        generator.shuffle(groups)
     return groups
 
 

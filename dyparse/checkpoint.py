@@ -1,9 +1,10 @@
 """Models on disk: a directory of data, never of code.
 
-    model.safetensors   the weights
-    config.yaml         system, encoder and sizes, by name; format_version and the versions that wrote it
-    vocabulary.json     what the training sentences hold
-    metrics.json        how good it is
+model.safetensors   the weights
+config.yaml         system, encoder and sizes, by name; format_version and the versions that wrote
+it
+vocabulary.json     what the training sentences hold
+metrics.json        how good it is
 """
 
 import json
@@ -29,7 +30,12 @@ from dyparse.version import __version__
 from dyparse.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
-WEIGHTS, CONFIG, VOCABULARY, METRICS = "model.safetensors", "config.yaml", "vocabulary.json", "metrics.json"
+WEIGHTS, CONFIG, VOCABULARY, METRICS = (
+    "model.safetensors",
+    "config.yaml",
+    "vocabulary.json",
+    "metrics.json",
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,9 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint, metrics: dict[str,
         "encoder": describe(checkpoint.encoder),
         "network": asdict(checkpoint.network),
     }
-    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()}
+    weights = {
+        name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()
+    }
     directory.mkdir(parents=True, exist_ok=True)
     write(directory / WEIGHTS, save_tensors(weights))
     write(directory / VOCABULARY, checkpoint.vocabulary.to_json().encode())
@@ -62,10 +70,15 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint, metrics: dict[str,
 
 
 def read_checkpoint(directory: str | Path) -> Checkpoint:
-    """The model that `write_checkpoint` wrote; CheckpointError says what is wrong with the directory."""
+    """The model that `write_checkpoint` wrote.
+
+    CheckpointError says what is wrong with the directory.
+    """
     path = Path(directory)
     if not path.is_dir():
-        raise CheckpointError(f"{path}: no such model directory; train.py prints where it saves a model")
+        raise CheckpointError(
+            f"{path}: no such model directory; train.py prints where it saves a model"
+        )
     config = _read_config(path / CONFIG)
     try:
         system: System = restore("system", config["system"])
@@ -90,7 +103,10 @@ def read_metrics(directory: str | Path) -> dict[str, Any]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path; it becomes the path when the block ends well, and vanishes if not."""
+    """A temporary name beside the path.
+
+    It becomes the path when the block ends well, and vanishes if not.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -113,7 +129,8 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         reason = error.strerror or "cannot be read"
         raise CheckpointError(
-            f"{path}: {reason}; a model directory holds {WEIGHTS}, {CONFIG}, {VOCABULARY} and {METRICS}"
+            f"{path}: {reason}; a model directory holds "
+            f"{WEIGHTS}, {CONFIG}, {VOCABULARY} and {METRICS}"
         ) from error
 
 
@@ -126,7 +143,8 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise damaged(path, "no format_version")
     if config["format_version"] != FORMAT_VERSION:
         raise CheckpointError(
-            f"{path}: format_version {config['format_version']!r}, but dyparse {__version__} reads {FORMAT_VERSION}; "
+            f"{path}: format_version {config['format_version']!r}, but dyparse {__version__} "
+            f"reads {FORMAT_VERSION}; "
             f"use the dyparse that wrote it ({config.get('dyparse', 'unknown')}) or train again"
         )
     return config
@@ -148,4 +166,6 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
 
 def damaged(path: Path, finding: str) -> CheckpointError:
     """The error for a file that is there but cannot be used."""
-    return CheckpointError(f"{path}: damaged or of another model ({finding}); copy it anew or train again")
+    return CheckpointError(
+        f"{path}: damaged or of another model ({finding}); copy it anew or train again"
+    )

@@ -1,8 +1,11 @@
 """Numba with a cache that cannot go stale, and kernels found by the type of their first argument.
 
-A *kernel* is a compiled function that several choices implement under one name: `legal`, `cost`, `follow`, ….
-Generic code, such as the walk, calls the declared kernel; compiled or not, the call reaches the function of that name in
-the module that defines the class of the first argument. So the walk is one ordinary cached function, not a closure made anew for
+A *kernel* is a compiled function that several choices implement under one name: `legal`, `cost`,
+`follow`, ….
+Generic code, such as the walk, calls the declared kernel; compiled or not, the call reaches the
+function of that name in
+the module that defines the class of the first argument. So the walk is one ordinary cached
+function, not a closure made anew for
 every system, and a new system needs no registration.
 """
 
@@ -12,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import overload
@@ -23,7 +26,9 @@ _PACKAGE = Path(__file__).parent
 
 
 def kernel(declared: F) -> F:
-    """Turn a declaration into a call of its namesake in the module of the first argument's class."""
+    """Turn a declaration into a call of its namesake in the module of the first argument's
+    class.
+    """
     name = declared.__name__
 
     @functools.wraps(declared)
@@ -35,33 +40,41 @@ def kernel(declared: F) -> F:
         implementation = getattr(sys.modules[options.instance_class.__module__], name)
         return getattr(implementation, "py_func", implementation)
 
-    return call  # type: ignore[return-value]  # same parameters as declared
+    return cast(F, call)
 
 
 def cached_njit(function: F) -> F:
-    """`numba.njit(nogil=True)`, cached on disk under a key of every source file that can be compiled in.
+    """`numba.njit(nogil=True)`, cached on disk under a key of every source file that can be
+    compiled in.
 
-    Numba's own cache looks only at the file of the function and misses changes in the kernels it calls. Where no cache directory
+    Numba's own cache looks only at the file of the function and misses changes in the kernels it
+    calls. Where no cache directory
     can be written the function is compiled in every process.
     """
-    dispatcher = numba.njit(nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")(function)
+    dispatcher = numba.njit(nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")(
+        function
+    )
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT=1
         return function
-    previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_cache_directory())
+    settings: Any = numba.config  # its names are made at run time
+    previous, settings.CACHE_DIR = settings.CACHE_DIR, str(_cache_directory())
     try:
         dispatcher.enable_caching()
     except (RuntimeError, OSError):
         pass
     finally:
-        numba.config.CACHE_DIR = previous
-    return dispatcher  # type: ignore[no-any-return]  # numba is untyped
+        settings.CACHE_DIR = previous
+    return cast(F, dispatcher)
 
 
 @functools.cache
 def _cache_directory() -> Path:
     """Where compiled kernels of exactly these sources lie; `DYPARSE_CACHE` moves it."""
     kernels = [*_PACKAGE.glob("system/*.py"), *_PACKAGE.glob("exploration/*.py")]
-    sources = [*sorted(kernels), *(_PACKAGE / f"{name}.py" for name in ("compiled", "scorer", "sentence", "walk"))]
+    sources = [
+        *sorted(kernels),
+        *(_PACKAGE / f"{name}.py" for name in ("compiled", "scorer", "sentence", "walk")),
+    ]
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sources:
         digest.update(source.read_bytes())

@@ -1,6 +1,8 @@
-"""Configuration: from checked options to objects, and from objects to what a model remembers of them.
+"""Configuration: from checked options to objects, and from objects to what a model remembers of
+them.
 
-Every choice is a frozen dataclass in `dyparse/<choice>/<name>.py`; its fields are the schema of `conf/<choice>/<name>.yaml`.
+Every choice is a frozen dataclass in `dyparse/<choice>/<name>.py`; its fields are the schema of
+`conf/<choice>/<name>.yaml`.
 """
 
 import dataclasses
@@ -83,7 +85,10 @@ def build(options: dict[str, Any], choice: str) -> Any:
 
 
 def describe(chosen: Any) -> dict[str, Any]:
-    """A choice as data: the name of its module and its fields. It names no code; `restore` looks the name up."""
+    """A choice as data: the name of its module and its fields.
+
+    It names no code; `restore` looks the name up.
+    """
     return {"name": type(chosen).__module__.rpartition(".")[2], **dataclasses.asdict(chosen)}
 
 
@@ -106,7 +111,10 @@ def restore(choice: str, described: Any) -> Any:
 
 
 def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: str) -> Path:
-    """Where a run writes: `output`, or a name made of what is run. The same options give the same name."""
+    """Where a run writes: `output`, or a name made of what is run.
+
+    The same options give the same name.
+    """
     if config.output:
         return Path(config.output)
     what = {key: value for key, value in config.items() if key not in NOT_PART_OF_A_RUN}
@@ -117,7 +125,9 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
 
 
 def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
-    """target(**given), with unknown names and wrong types or values told apart from the code's own mistakes."""
+    """target(**given), with unknown names and wrong types or values told apart from the code's own
+    mistakes.
+    """
     try:
         schema = OmegaConf.structured(target)
         OmegaConf.set_readonly(schema, value=False)  # the schema of a frozen dataclass is

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from dyparse.errors import DyparseError
 
-# A spinning thread that waits for one on a busy core makes training dozens of times slower. Read by OpenMP when torch is imported.
+# A spinning thread that waits for one on a busy core makes training dozens of times slower. Read
+# by OpenMP when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 

@@ -13,8 +13,16 @@ from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.attachment_scores import attachment_scores
-from dyparse.checkpoint import replacing, write
-from dyparse.config import EvaluateOptions, Network, TrainOptions, build, checked, construct, run_directory
+from dyparse.checkpoint import write
+from dyparse.config import (
+    EvaluateOptions,
+    Network,
+    TrainOptions,
+    build,
+    checked,
+    construct,
+    run_directory,
+)
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.parser import Parser
 from dyparse.score_report import ScoreReport, score_report
@@ -36,7 +44,9 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     device = prepare_machine(options.device, options.threads, options.seed)
 
     say(f"treebank  {treebank.describe()}")
-    train_sentences, dev = (treebank.read(split)[: trainer.max_sentences] for split in ("train", "dev"))
+    train_sentences, dev = (
+        treebank.read(split)[: trainer.max_sentences] for split in ("train", "dev")
+    )
     directory = run_directory(config, choices, treebank.name)
     directory.mkdir(parents=True, exist_ok=True)
     write(directory / "config.yaml", OmegaConf.to_yaml(config, resolve=True).encode())
@@ -69,13 +79,17 @@ def evaluate(config: DictConfig) -> ScoreReport:
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
     stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
-    parsed = list(tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None))
+    parsed = list(
+        tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
+    )
     report = score_report(gold, parsed)
     if options.conllu:
         write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
     if options.json:
         content = {"model": options.model, "treebank": treebank.name, "split": options.split}
-        write(Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode())
+        write(
+            Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
+        )
     say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     return report
 
@@ -83,7 +97,10 @@ def evaluate(config: DictConfig) -> ScoreReport:
 def follow_training(
     trainer: Trainer, parser: Parser, lesson: Lesson, directory: Path, log: Any
 ) -> None:
-    """Train with a line per epoch on the terminal and in metrics.jsonl; the best model stays in directory/model."""
+    """Train with a line per epoch on the terminal and in metrics.jsonl.
+
+    The best model stays in directory/model.
+    """
 
     def keep(best: Parser, figures: dict[str, float]) -> None:
         best.save(directory / "model", {"best_epoch": figures})
@@ -99,7 +116,11 @@ def follow_training(
 
 
 def final_results(
-    model: Path, treebank: Treebank, dev: list[Sentence], max_sentences: int | None, device: torch.device
+    model: Path,
+    treebank: Treebank,
+    dev: list[Sentence],
+    max_sentences: int | None,
+    device: torch.device,
 ) -> dict[str, dict[str, float]]:
     """Results of the model that was kept, printed and written to its metrics.json."""
     parser = Parser.load(model, device)
@@ -112,8 +133,10 @@ def final_results(
     metrics = json.loads((model / "metrics.json").read_text(encoding="utf-8"))
     write(model / "metrics.json", (json.dumps(metrics | results, indent=2) + "\n").encode())
     say(result_table(results))
-    say(f"model     {model}\nparse     dyparse parse {model} FILE.conllu\n"
-        f"evaluate  python evaluate.py model={model}")
+    say(
+        f"model     {model}\nparse     dyparse parse {model} FILE.conllu\n"
+        f"evaluate  python evaluate.py model={model}"
+    )
     return results
 
 
@@ -144,8 +167,8 @@ def describe_run(
     parameters = sum(p.numel() for p in parser.model.parameters())
     place = f"{device}, {torch.get_num_threads()} threads" if device.type == "cpu" else str(device)
     return (
-        f"          {len(train_sentences)} sentences, {sum(map(len, train_sentences))} words to learn from; "
-        f"{len(dev)} of dev\n"
+        f"          {len(train_sentences)} sentences, {sum(map(len, train_sentences))} words to "
+        f"learn from; {len(dev)} sentences of dev\n"
         f"parser    {choices['system']}, {choices['exploration']}, {choices['loss']}; "
         f"{parameters / 1e6:.2f} million parameters on {place}"
     )
@@ -172,7 +195,10 @@ def result_table(results: dict[str, dict[str, float]]) -> str:
 
 
 def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device:
-    """Seed every generator, set the number of threads; the device that was asked for, if it is there."""
+    """Seed every generator, set the number of threads.
+
+    The device that was asked for, if it is there.
+    """
     if threads is not None:
         if threads < 1:
             raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")
@@ -187,7 +213,9 @@ def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ConfigError(f"device is {device!r}, which cannot be used here ({reason}); try device=cpu") from error
+        raise ConfigError(
+            f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
+        ) from error
 
 
 def say(text: str) -> None:

@@ -12,9 +12,11 @@ from dyparse.scorer import Scorer
 
 
 class Model(nn.Module):
-    """An encoder, a scorer of moves with one hidden layer over feature slots, and a labeller of arcs.
+    """An encoder, a scorer of moves with one hidden layer over feature slots, and a labeller of
+    arcs.
 
-    The hidden layer of a state is a sum over its slots, so each token's share is computed once per slot, in the *table*; the walk
+    The hidden layer of a state is a sum over its slots, so each token's share is computed once per
+    slot, in the *table*; the walk
     and the update only add up rows of it.
     """
 
@@ -43,7 +45,10 @@ class Model(nn.Module):
         return self.encoder(batch)  # type: ignore[no-any-return]
 
     def table(self, encoded: Tensor) -> Tensor:
-        """Every token's share in every slot, and last the shares of an empty slot.  [B, N, width] → [B·N + 1, F, D]"""
+        """Every token's share in every slot, and last the shares of an empty slot.
+
+         [B, N, width] → [B·N + 1, F, D].
+        """
         _, slots, hidden = self.empty_shares.shape
         shares = self.shares(encoded.reshape(-1, encoded.shape[-1])).view(-1, slots, hidden)
         return torch.cat([shares, self.empty_shares])
@@ -78,12 +83,17 @@ class Labeller(nn.Module):
     def forward(self, encoded: Tensor, head: Tensor) -> Tensor:
         """Of every token with its head.  [B, N, width], [B, N] → [B, N, labels]"""
         hidden = self.head.out_features
-        of_head = self.head(encoded).gather(1, head.unsqueeze(-1).expand(-1, -1, hidden))  # [B, N, hidden]
+        of_head = self.head(encoded).gather(
+            1, head.unsqueeze(-1).expand(-1, -1, hidden)
+        )  # [B, N, hidden]
         return self.output(self.dropout(torch.relu(of_head + self.dependent(encoded))))  # type: ignore[no-any-return]
 
 
 def label_loss(scores: Tensor, label: Tensor) -> Tensor:
-    """Mean cross-entropy over the tokens that have a label; others have NONE.  [B, N, labels], [B, N] → []"""
+    """Mean cross-entropy over the tokens that have a label; others have NONE.
+
+     [B, N, labels], [B, N] → [].
+    """
     return cross_entropy(scores.flatten(0, 1), label.flatten(), ignore_index=-1)
 
 

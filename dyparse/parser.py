@@ -55,7 +55,9 @@ class Parser:
     def load(cls, directory: str | Path, device: str | torch.device = "cpu") -> "Parser":
         """The parser saved in a model directory; CheckpointError says what is wrong with one."""
         saved = read_checkpoint(directory)
-        parser = cls.with_fresh_weights(saved.system, saved.encoder, saved.network, saved.vocabulary)
+        parser = cls.with_fresh_weights(
+            saved.system, saved.encoder, saved.network, saved.vocabulary
+        )
         try:
             parser.model.load_state_dict(saved.weights)
         except RuntimeError as error:
@@ -72,7 +74,8 @@ class Parser:
     def parse(self, inputs: str | conllu.TokenList | Sentence | Iterable[Input]) -> list[Sentence]:
         """Trees of sentences, in order; write them with `.to_conllu()`.
 
-        Each input is a string (one sentence, tokenized plainly), a list of words, a `conllu.TokenList` or a `Sentence`; heads that
+        Each input is a string (one sentence, tokenized plainly), a list of words, a
+        `conllu.TokenList` or a `Sentence`; heads that
         it has already are ignored. A single string or TokenList counts as a list of one.
 
             parser.parse(["The dog barks.", ["A", "cat", "sleeps"]])[0].head
@@ -96,7 +99,9 @@ class Parser:
         self.model.eval()
         batch = self.batcher.batch(sentences)
         encoded = self.model.encode(batch.to(self.model.device))
-        heads = walk_greedily(self.system, self.model.scorer(self.model.table(encoded)), batch.words)
+        heads = walk_greedily(
+            self.system, self.model.scorer(self.model.table(encoded)), batch.words
+        )
         on_device = torch.from_numpy(heads).to(self.model.device, torch.int64)
         numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
         labels = self.vocabulary.labels
@@ -122,5 +127,7 @@ def as_sentence(given: Input) -> Sentence:
         return Sentence.from_words(words, text=given, space_after=spaces)
     words = list(given)
     if not all(isinstance(word, str) for word in words):
-        raise TypeError(f"cannot parse {given!r}; expected a string, a list of words, or a TokenList")
+        raise TypeError(
+            f"cannot parse {given!r}; expected a string, a list of words, or a TokenList"
+        )
     return Sentence.from_words(words)

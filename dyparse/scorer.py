@@ -1,4 +1,7 @@
-"""From feature slots to scores of moves, compiled: the small part of the network that the walk needs at every state."""
+"""From feature slots to scores of moves, compiled.
+
+The small part of the network that the walk needs at every state.
+"""
 
 from typing import NamedTuple
 

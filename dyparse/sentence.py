@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import conllu
 
@@ -18,8 +18,8 @@ HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
 class Sentence:
     """One sentence: the columns of its words 1..n, and the lines it was read from.
 
-    Ranges (1-2) and empty nodes (1.1) live in `lines` only. What is written is `lines`, so give a
-    sentence another tree with `with_tree`, which changes both.
+    Ranges (1-2) and empty nodes (1.1) live in `lines` only. What is written is `lines`, and over it
+    the tree that `with_tree` gave.
     """
 
     form: list[str]
@@ -33,6 +33,7 @@ class Sentence:
     identifier: str = ""  # sent_id
     path: str = ""  # where it was read
     line_number: int = 1  # of lines[0] in path, counted from 1
+    has_own_tree: bool = field(default=False, compare=False)  # other than that of the lines
 
     def __len__(self) -> int:
         return len(self.form)
@@ -65,18 +66,21 @@ class Sentence:
             raise ValueError(
                 f"{self.place} has {len(self)} words; got {len(head)} heads, {len(relation)} labels"
             )
-        lines = list(self.lines)
-        heads = [int(h) for h in head]
-        for index, h, label in zip(self.word_lines, heads, relation, strict=True):
-            columns = lines[index].split("\t", DEPREL + 1)
-            columns[HEAD] = "_" if h == NONE else str(h)
-            columns[DEPREL] = label
-            lines[index] = "\t".join(columns)
-        return replace(self, head=heads, relation=list(relation), lines=lines)
+        return replace(
+            self, head=[int(h) for h in head], relation=list(relation), has_own_tree=True
+        )
 
     def to_conllu(self) -> str:
         """The sentence in CoNLL-U: byte for byte what was read, except the tree."""
-        return "".join(self.lines)
+        if not self.has_own_tree:
+            return "".join(self.lines)
+        lines = list(self.lines)
+        for index, head, label in zip(self.word_lines, self.head, self.relation, strict=True):
+            columns = lines[index].split("\t", DEPREL + 1)
+            columns[HEAD] = "_" if head == NONE else str(head)
+            columns[DEPREL] = label
+            lines[index] = "\t".join(columns)
+        return "".join(lines)
 
     @classmethod
     def from_words(

@@ -16,4 +16,6 @@ TOKEN = re.compile(
 def tokenize(text: str) -> tuple[list[str], list[bool]]:
     """The words of one sentence, and whether white space follows each."""
     matches = list(TOKEN.finditer(text))
-    return [m.group() for m in matches], [m.end() == len(text) or text[m.end()].isspace() for m in matches]
+    return [m.group() for m in matches], [
+        m.end() == len(text) or text[m.end()].isspace() for m in matches
+    ]

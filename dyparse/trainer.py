@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -18,10 +18,12 @@ from dyparse.batch import group_by_length
 from dyparse.errors import DyparseError
 from dyparse.exploration import Exploration
 from dyparse.loss import Loss
-from dyparse.model import label_loss
+from dyparse.model import Model, label_loss
 from dyparse.parser import Parser
 from dyparse.sentence import Sentence
 from dyparse.walk import Visited, walk_and_record
+
+UPDATES_PER_AVERAGE = 4  # reading all weights is dear; an average over hundreds misses nothing
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,11 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Trainer:
-    """AdamW over batches of similar length, a learning rate that rises, stays and falls, averaged weights, early stopping.
+    """AdamW over batches of similar length, a learning rate that rises, stays and falls, averaged
+    weights, early stopping.
 
-    The average is an exponential moving one (Polyak & Juditsky 1992); it is what dev sees and what is kept.
+    The average is an exponential moving one (Polyak & Juditsky 1992); it is what dev sees and what
+    is kept.
     """
 
     epochs: int = 25
@@ -79,9 +83,10 @@ class Trainer:
     ) -> Iterator[dict[str, float]]:
         """Train the parser in place; figures after each epoch.
 
-        `keep` is called with the averaged parser and its figures after each epoch that is better on dev than all before.
+        `keep` is called with the averaged parser and its figures after each epoch that is better
+        on dev than all before.
         """
-        course = _Course(self, parser, lesson)
+        course = Course(self, parser, lesson)
         best_las, epochs_since = -1.0, 0
         for epoch in range(1, self.epochs + 1):
             figures = course.run_epoch(epoch)
@@ -102,11 +107,13 @@ class Trainer:
         elif progress < self.constant:
             share = 1.0
         else:
-            share = 1 - (1 - self.final_rate) * (progress - self.constant) / max(1 - self.constant, 1e-9)
+            share = 1 - (1 - self.final_rate) * (progress - self.constant) / max(
+                1 - self.constant, 1e-9
+            )
         return self.learning_rate * max(share, self.final_rate)
 
 
-class _Course:
+class Course:
     """One training as it goes on: optimizer, averaged weights, random numbers."""
 
     def __init__(self, trainer: Trainer, parser: Parser, lesson: Lesson) -> None:
@@ -118,12 +125,15 @@ class _Course:
             weight_decay=trainer.weight_decay,
             fused=True,
         )
-        self.average = AveragedModel(parser.model, multi_avg_fn=_moving_average(trainer.average_decay))
+        self.average = AveragedModel(
+            parser.model, multi_avg_fn=_moving_average(trainer.average_decay)
+        )
         self.generator = np.random.default_rng(lesson.seed)
+        self.updates = 0
 
     def averaged_parser(self) -> Parser:
         """The parser with averaged weights."""
-        return replace(self.parser, model=self.average.module)
+        return replace(self.parser, model=cast(Model, self.average.module))
 
     def run_epoch(self, epoch: int) -> dict[str, float]:
         """Learn from every training sentence once."""
@@ -146,7 +156,8 @@ class _Course:
         if not math.isfinite(mean_loss):
             raise DyparseError(
                 f"the loss became {mean_loss} in epoch {epoch}; "
-                f"lower trainer.learning_rate (now {self.trainer.learning_rate}) or trainer.max_gradient_norm"
+                f"lower trainer.learning_rate (now {self.trainer.learning_rate}) "
+                "or trainer.max_gradient_norm"
             )
         seconds = time.perf_counter() - start
         return {
@@ -158,7 +169,9 @@ class _Course:
             "seconds": seconds,
         }
 
-    def learn(self, sentences: Sequence[Sentence], epoch: int, progress: float) -> tuple[Tensor, Visited]:
+    def learn(
+        self, sentences: Sequence[Sentence], epoch: int, progress: float
+    ) -> tuple[Tensor, Visited]:
         """One update from one walk through a batch; its loss per word and the states visited."""
         model, lesson = self.parser.model, self.lesson
         batch, gold = self.parser.batcher.batch(sentences), self.parser.batcher.gold(sentences)
@@ -190,10 +203,12 @@ class _Course:
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(
-            self.parser.model.parameters(), self.trainer.max_gradient_norm
+            self.parser.model.parameters(), self.trainer.max_gradient_norm, foreach=True
         )
         self.optimizer.step()
-        self.average.update_parameters(self.parser.model)
+        self.updates += 1
+        if self.updates % UPDATES_PER_AVERAGE == 0:
+            self.average.update_parameters(self.parser.model)
 
     def _on_device(self, *arrays: NDArray[Any]) -> list[Tensor]:
         device = self.parser.model.device
@@ -207,12 +222,15 @@ def dev_figures(parser: Parser, dev: Sequence[Sentence]) -> dict[str, float]:
 
 
 def _moving_average(decay: float) -> Callable[[Any, Any, Any], None]:
-    """An average that forgets its beginning sooner while it is young."""
+    """Of the weights after every UPDATES_PER_AVERAGE updates; `decay` is per update.
+
+    The average forgets its beginning sooner while it is young.
+    """
 
     @torch.no_grad()
     def update(averages: list[Tensor], parameters: list[Tensor], count: Tensor) -> None:
-        young = 1 + int(count)
-        keep = min(decay, young / (10 + young))
+        age = int(count) * UPDATES_PER_AVERAGE
+        keep = min(decay, (1 + age) / (10 + age)) ** UPDATES_PER_AVERAGE
         torch._foreach_lerp_(averages, parameters, 1 - keep)
 
     return update

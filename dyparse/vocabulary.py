@@ -12,7 +12,9 @@ from dyparse.sentence import Sentence
 
 PADDING, UNKNOWN, ROOT = range(3)  # numbers below every vocabulary's own
 RESERVED = 3
-LONGEST_FORM = 40  # characters of a word that subwords and characters look at: its first and last 20
+LONGEST_FORM = (
+    40  # characters of a word that subwords and characters look at: its first and last 20
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,9 @@ class Vocabulary:
     upos: tuple[str, ...]
     xpos: tuple[str, ...]
     feats: tuple[str, ...]  # single features, such as "Case=Nom"
-    labels: tuple[str, ...]  # relations; a label's number is its position, there is no unknown label
+    labels: tuple[
+        str, ...
+    ]  # relations; a label's number is its position, there is no unknown label
 
     @classmethod
     def from_sentences(cls, sentences: Sequence[Sentence], min_frequency: int = 2) -> "Vocabulary":
@@ -32,10 +36,14 @@ class Vocabulary:
         frequency = Counter(form.lower() for s in sentences for form in s.form)
         return cls(
             words=_sorted(word for word, count in frequency.items() if count >= min_frequency),
-            characters=_sorted(character for s in sentences for form in s.form for character in form),
+            characters=_sorted(
+                character for s in sentences for form in s.form for character in form
+            ),
             upos=_sorted(tag for s in sentences for tag in s.upos),
             xpos=_sorted(tag for s in sentences for tag in s.xpos),
-            feats=_sorted(feature for s in sentences for column in s.feats for feature in column.split("|")),
+            feats=_sorted(
+                feature for s in sentences for column in s.feats for feature in column.split("|")
+            ),
             labels=_sorted(relation for s in sentences for relation in s.relation),
         )
 
@@ -80,7 +88,8 @@ class Vocabulary:
 
 
 def subwords(form: str, buckets: int) -> list[int]:
-    """Buckets of a word's parts: its affixes of 1-4 characters, its 3- and 4-grams, itself, and its shape.
+    """Buckets of a word's parts: its affixes of 1-4 characters, its 3- and 4-grams, itself, and
+    its shape.
 
     Hashed as in fastText (Bojanowski et al. 2017), so that words never seen have known parts.
     """

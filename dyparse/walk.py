@@ -1,7 +1,9 @@
 """The walk: whole sentences of a whole batch through their states, in one compiled call.
 
-Per state: feature slots, legal moves, scores (a sum of table rows, ReLU, a small product), costs, the choice, the step. Neither
-Python nor torch is entered between two states, nothing is differentiated. In training every visited state is written
+Per state: feature slots, legal moves, scores (a sum of table rows, ReLU, a small product), costs,
+the choice, the step. Neither
+Python nor torch is entered between two states, nothing is differentiated. In training every
+visited state is written
 down, for one update over all of them.
 """
 
@@ -38,7 +40,7 @@ class Visited(NamedTuple):
     paid: NDArray[np.int32]  # [T]     cost of the move taken
 
 
-def walk_and_record(
+def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and when
     system: System,
     exploration: Exploration,
     scorer: Scorer,
@@ -50,7 +52,8 @@ def walk_and_record(
 ) -> Visited:
     """Walk as the exploration says; what was visited.
 
-    words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table; gold[b, w] is the head of word w.
+    words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table;
+    gold[b, w] is the head of word w.
     """
     most = [system.most_moves(n) for n in words.tolist()]
     T, F, M = sum(most), len(system.slots), len(system.moves)
@@ -63,9 +66,16 @@ def walk_and_record(
     states = system.start(words)
     random = np.random.default_rng(seed).integers(2**64, size=len(words), dtype=np.uint64)
     count = _walk(
-        (system.options, exploration.policy, epoch), scorer, states, random, system.prepare(gold), visited
+        (system.options, exploration.policy, epoch),
+        scorer,
+        states,
+        random,
+        system.prepare(gold),
+        visited,
     )
-    return Visited(*(array[:count] for array in visited))
+    return Visited(
+        visited.features[:count], visited.legal[:count], visited.cost[:count], visited.paid[:count]
+    )
 
 
 def walk_greedily(system: System, scorer: Scorer, words: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -77,8 +87,13 @@ def walk_greedily(system: System, scorer: Scorer, words: NDArray[np.int32]) -> N
 
 
 @cached_njit
-def _walk(choices: Any, scorer: Scorer, states: States, random: Any, gold: Any, visited: Any) -> int:
-    """Walk every sentence to its end; the number of states visited. Without gold nothing costs anything."""
+def _walk(
+    choices: Any, scorer: Scorer, states: States, random: Any, gold: Any, visited: Any
+) -> int:
+    """Walk every sentence to its end; the number of states visited.
+
+    Without gold nothing costs anything.
+    """
     options, policy, epoch = choices
     N, F = states.stack.shape[1], scorer.table.shape[1]
     M, D = scorer.output.shape

@@ -28,6 +28,7 @@ class BiLSTM:
     input_dropout: float = 0.33
     layer_dropout: float = 0.5
     word_dropout: float = 0.33
+    feature_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.features if name not in FEATURES]:
@@ -36,10 +37,15 @@ class BiLSTM:
             )
         if not self.features or len(set(self.features)) < len(self.features):
             raise ValueError(f"encoder.features is {list(self.features)}, expected each name once")
-        for name in ("input_dropout", "layer_dropout", "word_dropout"):
+        for name in ("input_dropout", "layer_dropout", "word_dropout", "feature_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 0 <= x < 1")
-        for name in [*(f"{feature}_width" for feature in FEATURES), "subword_buckets", "hidden", "layers"]:
+        for name in [
+            *(f"{feature}_width" for feature in FEATURES),
+            "subword_buckets",
+            "hidden",
+            "layers",
+        ]:
             if getattr(self, name) < 1:
                 raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 1 or more")
 
@@ -56,29 +62,35 @@ class BiLSTM:
         width = sum(getattr(self, f"{name}_width") for name in self.features)
         widths = [width] + [2 * self.hidden] * (self.layers - 1)
         layers = nn.ModuleList(BiLSTMLayer(w, self.hidden) for w in widths)
-        return BiLSTMEncoder(chosen, layers, self.input_dropout, self.layer_dropout)
+        dropouts = (self.feature_dropout, self.input_dropout, self.layer_dropout)
+        return BiLSTMEncoder(chosen, layers, dropouts, width=2 * self.hidden)
 
 
 class BiLSTMEncoder(Encoder):
-    """Embeddings, then BiLSTM layers with variational dropout (Gal & Ghahramani 2016) before each and at the end."""
+    """Embeddings, then BiLSTM layers with variational dropout (Gal & Ghahramani 2016) before each
+    and at the end.
+    """
 
     def __init__(
         self,
         embedders: nn.ModuleDict,
         layers: nn.ModuleList,
-        input_dropout: float,
-        layer_dropout: float,
+        dropouts: tuple[float, float, float],
+        width: int,
     ) -> None:
         super().__init__()
         self.embedders = embedders
         self.layers = layers
-        self.input_dropout = VariationalDropout(input_dropout)
-        self.layer_dropout = VariationalDropout(layer_dropout)
-        self.width = 2 * layers[-1].hidden  # type: ignore[operator]  # a BiLSTMLayer
+        of_features, of_input, of_layers = dropouts
+        self.feature_dropout = FeatureDropout(of_features)
+        self.input_dropout = VariationalDropout(of_input)
+        self.layer_dropout = VariationalDropout(of_layers)
+        self.width = width
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        embedded = torch.cat([embed(batch) for embed in self.embedders.values()], dim=-1)
+        parts = self.feature_dropout([embed(batch) for embed in self.embedders.values()])
+        embedded = torch.cat(parts, dim=-1)  # [B, N, ·]
         x = self.input_dropout(embedded.transpose(0, 1))  # [N, B, ·]
         mirror = mirrored_positions(batch.length, x.shape[0])  # [N, B]
         for layer in self.layers:
@@ -89,7 +101,8 @@ class BiLSTMEncoder(Encoder):
 class BiLSTMLayer(nn.Module):
     """One LSTM in reading order, one on the mirrored sentences.
 
-    On a CPU padded one-way LSTMs are far faster than a packed two-way one, and mirroring each sentence in its own length gives
+    On a CPU padded one-way LSTMs are far faster than a packed two-way one, and mirroring each
+    sentence in its own length gives
     the same vectors in every batch: padding comes last in both directions.
     """
 
@@ -109,19 +122,20 @@ class BiLSTMLayer(nn.Module):
 def _lstm(width: int, hidden: int) -> nn.LSTM:
     """An LSTM with orthogonal recurrent weights, and forget gates that start open."""
     lstm = nn.LSTM(width, hidden)
+    parameters = dict(lstm.named_parameters())
     with torch.no_grad():
-        for block in lstm.weight_hh_l0.chunk(4):
+        for block in parameters["weight_hh_l0"].chunk(4):
             nn.init.orthogonal_(block)
-        nn.init.xavier_uniform_(lstm.weight_ih_l0)
-        lstm.bias_ih_l0.zero_()
-        lstm.bias_hh_l0.zero_()
-        lstm.bias_ih_l0[hidden : 2 * hidden] = 1.0  # torch's order of gates: input, forget, cell, output
+        nn.init.xavier_uniform_(parameters["weight_ih_l0"])
+        parameters["bias_hh_l0"].zero_()
+        parameters["bias_ih_l0"].zero_()
+        parameters["bias_ih_l0"][hidden : 2 * hidden] = 1.0  # gates: input, forget, cell, output
     return lstm
 
 
-def mirrored_positions(length: Tensor, N: int) -> Tensor:
+def mirrored_positions(length: Tensor, tokens: int) -> Tensor:
     """Position t of each sentence, counted from its end; padding keeps its place.  [B] → [N, B]"""
-    t = torch.arange(N, device=length.device).unsqueeze(1)  # [N, 1]
+    t = torch.arange(tokens, device=length.device).unsqueeze(1)  # [N, 1]
     return torch.where(t < length, length - 1 - t, t)
 
 
@@ -130,6 +144,23 @@ def reorder(x: Tensor, positions: Tensor) -> Tensor:
     N, B, D = x.shape
     rows = positions * B + torch.arange(B, device=x.device)
     return x.reshape(N * B, D).index_select(0, rows.reshape(-1)).view(N, B, D)
+
+
+class FeatureDropout(nn.Module):
+    """Drops whole features of a token and scales up what is left (Dozat & Manning 2017)."""
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self.probability = probability
+
+    def forward(self, parts: list[Tensor]) -> list[Tensor]:
+        """Several [B, N, ·] → the same shapes"""
+        if not self.training or self.probability == 0:
+            return parts
+        shape = (len(parts), *parts[0].shape[:2], 1)
+        kept = torch.empty(shape, device=parts[0].device).bernoulli_(1 - self.probability)
+        scale = len(parts) / kept.sum(0).clamp(min=1)  # [B, N, 1]
+        return [part * (keep * scale) for part, keep in zip(parts, kept, strict=True)]
 
 
 class VariationalDropout(nn.Module):
@@ -190,12 +221,16 @@ class BagEmbedder(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
         bags: Bags = getattr(batch, self.column)
-        means = embedding_bag(bags.numbers, self.weight, bags.offsets, mode="mean")  # [entries, width]
+        means = embedding_bag(
+            bags.numbers, self.weight, bags.offsets, mode="mean"
+        )  # [entries, width]
         return means[bags.entry]
 
 
 class CharacterEmbedder(nn.Module):
-    """A convolution over the characters of a word, and the maximum over its positions (Santos & Zadrozny 2014)."""
+    """A convolution over the characters of a word, and the maximum over its positions (Santos &
+    Zadrozny 2014).
+    """
 
     def __init__(self, characters: int, width: int) -> None:
         super().__init__()
@@ -206,9 +241,13 @@ class CharacterEmbedder(nn.Module):
         """batch → [B, N, width]"""
         assert batch.character is not None
         assert batch.form is not None
-        convolved = self.convolution(self.embedding(batch.character).transpose(1, 2))  # [forms, width, longest]
+        convolved = self.convolution(
+            self.embedding(batch.character).transpose(1, 2)
+        )  # [forms, width, longest]
         is_padding = (batch.character == PADDING).unsqueeze(1)
-        vectors = torch.tanh(convolved.masked_fill(is_padding, -torch.inf).amax(-1))  # [forms, width]
+        vectors = torch.tanh(
+            convolved.masked_fill(is_padding, -torch.inf).amax(-1)
+        )  # [forms, width]
         return vectors[batch.form]
 
 

@@ -1,6 +1,7 @@
 """Explorations: which move the walk takes next while the parser learns.
 
-To add one: write `dyparse/exploration/<name>.py` with a frozen dataclass whose `policy` is a NamedTuple of numbers, and the kernel
+To add one: write `dyparse/exploration/<name>.py` with a frozen dataclass whose `policy` is a
+NamedTuple of numbers, and the kernel
 `follow` below; write `conf/exploration/<name>.yaml`. Training and the tests find it by its name.
 """
 
@@ -59,7 +60,9 @@ def highest_scoring_best(choice):
         if choice.legal[move] and (
             best == NONE
             or choice.cost[move] < choice.cost[best]
-            or (choice.cost[move] == choice.cost[best] and choice.scores[move] > choice.scores[best])
+            or (
+                choice.cost[move] == choice.cost[best] and choice.scores[move] > choice.scores[best]
+            )
         ):
             best = move
     return best

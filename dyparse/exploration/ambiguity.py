@@ -1,4 +1,7 @@
-"""Non-deterministic training: stay on the gold path, but let the model choose among the best moves."""
+"""Non-deterministic training.
+
+Stay on the gold path, but let the model choose among the best moves.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,7 +19,9 @@ class Policy(NamedTuple):
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """Take the model's favourite among the moves of least cost (Goldberg & Nivre 2012, section 4, without exploration)."""
+    """Take the model's favourite among the moves of least cost (Goldberg & Nivre 2012, section 4,
+    without exploration).
+    """
 
     @property
     def policy(self) -> Policy:

@@ -17,7 +17,8 @@ class Policy(NamedTuple):
 
 @dataclass(frozen=True)
 class Explore:
-    """After `first_epochs` take the model's move with `probability`, else its favourite among those of least cost.
+    """After `first_epochs` take the model's move with `probability`, else its favourite among
+    those of least cost.
 
     Goldberg & Nivre (2012), Algorithm 3, with k = first_epochs and p = probability.
     """

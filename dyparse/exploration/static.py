@@ -14,7 +14,10 @@ class Policy(NamedTuple):
 
 @dataclass(frozen=True)
 class Static:
-    """Walk the canonical derivation; its move is the only target (Goldberg & Nivre 2012, Algorithm 1)."""
+    """Walk the canonical derivation.
+
+    Its move is the only target (Goldberg & Nivre 2012, Algorithm 1).
+    """
 
     @property
     def policy(self) -> Policy:

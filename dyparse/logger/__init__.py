@@ -1,6 +1,7 @@
 """Loggers: who else is told how a run goes; `metrics.jsonl` is always written.
 
-To add one: write `dyparse/logger/<name>.py` with a frozen dataclass whose `open` gives a `Log`; write `conf/logger/<name>.yaml`.
+To add one: write `dyparse/logger/<name>.py` with a frozen dataclass whose `open` gives a `Log`;
+write `conf/logger/<name>.yaml`.
 """
 
 from pathlib import Path

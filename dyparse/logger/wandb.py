@@ -11,7 +11,9 @@ MODES = ("auto", "online", "offline")
 
 @dataclass(frozen=True)
 class WandbLogger:
-    """Logs to wandb; without an account the run is kept offline beside the model, for `wandb sync` later."""
+    """Logs to wandb; without an account the run is kept offline beside the model, for `wandb sync`
+    later.
+    """
 
     project: str = "dyparse"
     entity: str | None = None
@@ -59,7 +61,9 @@ class WandbLog:
         import wandb
 
         names = sorted({name for figures in results.values() for name in figures})
-        rows = [[split, *(figures.get(name) for name in names)] for split, figures in results.items()]
+        rows = [
+            [split, *(figures.get(name) for name in names)] for split, figures in results.items()
+        ]
         self.run.log({"results": wandb.Table(columns=["split", *names], data=rows)})
         for split, figures in results.items():
             for name, value in figures.items():

@@ -8,8 +8,10 @@
         system.step(states, best)                     # rows that are finished stay as they are
     system.heads(states)                              # [B, N]
 
-To add a system: write `dyparse/system/<name>.py` with a NamedTuple of options, a frozen dataclass derived from `System`, and the
-kernels declared below; write `conf/system/<name>.yaml`. Nothing else: `load`, training and the tests find it by its name.
+To add a system: write `dyparse/system/<name>.py` with a NamedTuple of options, a frozen dataclass
+derived from `System`, and the
+kernels declared below; write `conf/system/<name>.yaml`. Nothing else: `load`, training and the
+tests find it by its name.
 """
 
 import dataclasses
@@ -78,7 +80,10 @@ def step(options, states, i, move):
 
 @kernel
 def cost(options, states, i, gold, out):
-    """out[m] = gold arcs that legal move m makes unreachable; gold is what the system's `prepare` returned."""
+    """out[m] = gold arcs that legal move m makes unreachable.
+
+    Gold is what the system's `prepare` returned.
+    """
 
 
 @kernel
@@ -164,7 +169,10 @@ def _static_all(options, states, gold, is_legal, costs, out):
 
 @cached_njit
 def _step_all(options, states, moves, is_legal):
-    """Take a legal move in every row; the first row with an illegal one, or NONE. Finished rows stay."""
+    """Take a legal move in every row; the first row with an illegal one, or NONE.
+
+    Finished rows stay.
+    """
     for i in range(states.length.shape[0]):
         if is_finished(options, states, i):
             continue
@@ -187,9 +195,11 @@ class System:
         raise NotImplementedError
 
     def prepare(self, gold: ArrayLike) -> Any:
-        """Tables of the oracle for gold[b, w], the head of word w: pass the result to `cost` and `static`.
+        """Tables of the oracle for gold[b, w], the head of word w: pass the result to `cost` and
+        `static`.
 
-        A prepared object remembers what it computed for the last state of each row, so it belongs to one thread.
+        A prepared object remembers what it computed for the last state of each row, so it belongs
+        to one thread.
         """
         raise NotImplementedError
 
@@ -201,7 +211,9 @@ class System:
         """The initial states of sentences with so many words each."""
         words = np.atleast_1d(np.asarray(lengths, dtype=np.int32))
         if words.ndim != 1 or (words < 1).any():
-            raise ValueError(f"lengths are {lengths!r}, expected one number of words (>= 1) per sentence")
+            raise ValueError(
+                f"lengths are {lengths!r}, expected one number of words (>= 1) per sentence"
+            )
         B, N = len(words), int(words.max(initial=0)) + 1
         grid = [np.full((B, N), NONE, dtype=np.int32) for _ in range(5)]
         column = [np.zeros(B, dtype=np.int32) for _ in range(3)]
@@ -218,7 +230,10 @@ class System:
         return out
 
     def cost(self, states: States, gold: Any) -> NDArray[np.int32]:
-        """[B, M]: gold arcs that each legal move makes unreachable; meaningless where a move is not legal."""
+        """[B, M]: gold arcs that each legal move makes unreachable.
+
+        Meaningless where a move is not legal.
+        """
         out = np.zeros((len(states.length), len(self.moves)), dtype=np.int32)
         _cost_all(self.options, states, self._prepared(states, gold), out)
         return out
@@ -251,11 +266,11 @@ class System:
         return np.where(states.head == NONE, 0, states.head).astype(np.int32)
 
     def _prepared(self, states: States, gold: Any) -> Any:
-        prepared = gold if isinstance(gold, tuple) else self.prepare(gold)
+        prepared: Any = gold if isinstance(gold, tuple) else self.prepare(gold)
         B, N = prepared.head.shape
         if len(states.length) != B or states.length.max(initial=0) > N:
             raise ValueError(
-                f"gold has shape {(B, N)}, expected one row for each of {len(states.length)} states "
+                f"gold has shape {(B, N)}, expected a row for each of {len(states.length)} states "
                 f"and at least {states.length.max(initial=0)} columns"
             )
         return prepared

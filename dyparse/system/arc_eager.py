@@ -1,17 +1,21 @@
 """Arc-eager with a dynamic oracle that is exact for every gold tree and under the single-root rule.
 
-Goldberg & Nivre (2012), A Dynamic Oracle for Arc-Eager Dependency Parsing; costs corrected (their Figure 4 omits arcs).
+Goldberg & Nivre (2012), A Dynamic Oracle for Arc-Eager Dependency Parsing; costs corrected (their
+Figure 4 omits arcs).
 
     SHIFT    push b                        σ, b|β  →  σ|b, β
     RIGHT    s is head of b, push b       σ|s, b|β →  σ|s|b, β
     LEFT     b is head of s, pop s        σ|s, b|β →  σ, b|β       s has no head and is not the root
     REDUCE   pop s                         σ|s, β   →  σ, β         s has a head
 
-`root=last`: the root waits at the end of the buffer, all words leave the stack, 2n moves (Ballesteros & Nivre 2013).
-`root=first`: the root is the bottom of the stack, the end is an empty buffer, words without head hang from the root.
+`root=last`: the root waits at the end of the buffer, all words leave the stack, 2n moves
+(Ballesteros & Nivre 2013).
+`root=first`: the root is the bottom of the stack, the end is an empty buffer, words without head
+hang from the root.
 
 Two oracles, both exact where they are used:
-* closed form, for projective gold trees without the single-root rule: the arcs that a move makes unreachable, counted;
+* closed form, for projective gold trees without the single-root rule: the arcs that a move makes
+  unreachable, counted;
 * best gains, a dynamic programme over the positions of the buffer, for everything else.
 """
 
@@ -38,17 +42,18 @@ class Options(NamedTuple):
 
 
 class Gold(NamedTuple):
-    """Gold trees, and the tables of the best gains; they are filled for a row when a state of it first asks.
+    """Gold trees, and tables of best gains that are filled when a state of their row first asks.
 
-    Position x of the buffer is token x, and n + 1 when no word is left. Stack words count from the bottom, the root apart.
+    Position x of the buffer is token x, and n + 1 when no word is left. Stack words count from the
+    bottom, the root apart.
     """
 
     head: NDArray[np.int32]  # [B, N]
-    words: NDArray[np.int32]  # [B]            for which the tables of this row were made; 0 = not made
+    words: NDArray[np.int32]  # [B]            that the row's tables are for; 0 = none yet
     projective: NDArray[np.int8]  # [B]            YES, NO or UNKNOWN
     inner: NDArray[np.int16]  # [B, N, N+1]    [j, x]: best gain from j+1 to x above j on the stack
-    outer: NDArray[np.int16]  # [B, N+1, N+1]  [p, x]: best gain from x to the end with p stack words
-    known: NDArray[np.int32]  # [B]            stack words for which outer holds, and these words, their
+    outer: NDArray[np.int16]  # [B, N+1, N+1]  [p, x]: best gain from x on with p stack words
+    known: NDArray[np.int32]  # [B]            stack words for which outer holds, these words, their
     known_word: NDArray[np.int32]  # [B, N]         heads, and the first position it was made for
     known_head: NDArray[np.int32]  # [B, N]
     known_from: NDArray[np.int32]  # [B, N]
@@ -56,13 +61,16 @@ class Gold(NamedTuple):
 
 @dataclass(frozen=True)
 class ArcEager(System):
-    """Arc-eager; `root` is `last` or `first`, `single_root` allows exactly one dependent of the root."""
+    """Arc-eager; the `root` stands `last` or `first`, with `single_root` it has one dependent."""
 
     root: str = "last"
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "RIGHT", "LEFT", "REDUCE")
-    slots: ClassVar[tuple[str, ...]] = ("s0", "s1", "s2", "b0", "s0.head", "s0.left", "s0.right", "b0.left")
+    slots: ClassVar[tuple[str, ...]] = (
+        *("s0", "s1", "s2", "b0"),
+        *("s0.head", "s0.left", "s0.right", "b0.left"),
+    )
 
     def __post_init__(self) -> None:
         if self.root not in ("last", "first"):
@@ -134,7 +142,8 @@ def legal(options, states, i, out):
 def forbid_second_root(options, states, i, out):
     """Take out exactly the moves after which no tree with one root is reachable.
 
-    Root last:  only the bottom word may hang from the root; when the last word goes on the stack, all others but one have heads.
+    Root last:  only the bottom word may hang from the root; when the last word goes on the stack,
+    all others but one have heads.
     Root first: the root's dependent is never popped, so a second one is seen; else as above.
     """
     s, b = stack_top(states, i, 0), buffer_front(states, i)
@@ -154,7 +163,10 @@ def forbid_second_root(options, states, i, out):
 
 @njit
 def root_candidates(options, states, i):
-    """Stack words that hang from the root or may come to: those without head, and the root's dependent."""
+    """Stack words that hang from the root or may come to.
+
+    Those without head, and the root's dependent.
+    """
     count = 0
     for position in range(1 if options.root_first else 0, states.stack_size[i]):
         count += states.head[i, states.stack[i, position]] <= 0
@@ -184,7 +196,7 @@ def step(options, states, i, move):  # noqa: ARG001
 
 @njit
 def features(options, states, i, out):  # noqa: ARG001
-    """The top of the stack with its neighbours in the tree, what lies below, and the front of the buffer."""
+    """The top of the stack and its neighbours in the tree, what lies below it, and the front."""
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     out[0] = s
     out[1] = stack_top(states, i, 1)
@@ -200,7 +212,8 @@ def features(options, states, i, out):  # noqa: ARG001
 def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
     """LEFT, RIGHT, SHIFT, REDUCE: the first that is legal and of least cost.
 
-    On the way to a projective gold tree this is Algorithm 1 of Goldberg & Nivre (2012): REDUCE only where SHIFT would lose an arc.
+    On the way to a projective tree with one root this is Algorithm 1 of Goldberg & Nivre (2012):
+    REDUCE only where SHIFT would lose an arc.
     """
     best = NONE
     for move in (LEFT, RIGHT, SHIFT, REDUCE):
@@ -211,7 +224,7 @@ def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
 
 @njit
 def cost(options, states, i, gold, out):
-    """out[m] = gold arcs lost by legal move m, by the cheaper of the oracles that are exact here."""
+    """out[m] = gold arcs lost by legal move m, by the cheapest oracle that is exact here."""
     if not options.single_root:
         if gold.projective[i] == UNKNOWN:
             gold.projective[i] = is_projective(gold.head[i], states.length[i])
@@ -235,11 +248,14 @@ def is_projective(head, length):
 
 @njit
 def count_lost_arcs(options, states, i, gold, out):
-    """Closed form: reachable heads of a word are the stack and the buffer while it is in the buffer, then the buffer only.
+    """Closed form: a word can get heads from stack and buffer while in the buffer, then from the
+    buffer only.
 
-    SHIFT   b loses a head on the stack (the root excepted, if first: b may still hang from it), and dependents without head there
+    SHIFT   b loses a head on the stack (the root excepted, if first: b may still hang from it),
+            and dependents without head there
     RIGHT   b loses any other head than s, and dependents without head on the stack
-    LEFT    s loses any other head than b in the buffer (or the root, if first), and dependents in the buffer
+    LEFT    s loses any other head than b in the buffer (or the root, if first), and dependents in
+            the buffer
     REDUCE  s loses dependents in the buffer
     """
     out[:] = 0
@@ -263,10 +279,10 @@ def count_lost_arcs(options, states, i, gold, out):
 
 @njit
 def compare_best_gains(options, states, i, gold, out):
-    """out[m] = best gain of this state − (gain of the move + best gain after it). Gain: a word gets its gold head.
+    """out[m] = best gain now − (gain of the move + best gain after it); gain: a gold head given.
 
-    A word's gain is counted when it is popped. LEFT and REDUCE leave the table of the stack below; SHIFT and RIGHT put b above the
-    stack, work above it up to some position x, and pop it there.
+    A word's gain is counted when it is popped. LEFT and REDUCE leave the table of the stack below;
+    SHIFT and RIGHT put b above the stack, work above it up to some position, and pop it there.
     """
     fill_tables(options, states, i, gold)
     n = states.length[i] - 1
@@ -290,7 +306,7 @@ def compare_best_gains(options, states, i, gold, out):
 
 @njit
 def pop_gain(options, gold, n, item, x):
-    """1 if stack word `item` = (word, its head, words below it) gets its gold head when popped at x, else 0."""
+    """1 if a stack word has or gets its gold head when popped at x; item = (it, its head, p)."""
     word, head, below = item
     if head != NONE:
         if head == 0 and options.single_root and x <= n:
@@ -305,7 +321,10 @@ def pop_gain(options, gold, n, item, x):
 
 @njit
 def fill_tables(options, states, i, gold):
-    """Make outer[p] for the stack of this state from its front on; keep what earlier states of the row have in common."""
+    """Make outer[p] for the stack of this state from its front on.
+
+    Keep what earlier states of the row have in common.
+    """
     n = states.length[i] - 1
     if gold.words[i] != n:
         fill_inner(options, gold.head[i], n, gold.inner[i])
@@ -332,9 +351,10 @@ def fill_tables(options, states, i, gold):
 
 @njit
 def fill_inner(options, gold, n, inner):
-    """inner[j, x] = max over the last word k popped down to j: inner[j, k] + inner[k, x] + [k's gold head is j or x].
+    """inner[j, x] = max over k, the last word popped: inner[j, k] + inner[k, x] + [g(k) ∈ {j, x}].
 
-    At x = n + 1 the root takes words that have no head, under the single-root rule none of those above j.
+    At x = n + 1 the root takes words that have no head, under the single-root rule none of those
+    above j.
     """
     for j in range(n, 0, -1):
         inner[j, j + 1] = 0
@@ -358,7 +378,10 @@ def later_head(options, head, word, n):
 
 @njit
 def fill_bottom(options, gold, n, inner, bottom):
-    """bottom[x] = best gain from x to the end on a stack without words: a word pushed there is popped at some later position."""
+    """bottom[x] = best gain from x to the end on a stack without words.
+
+    A word pushed there is popped at some later position.
+    """
     bottom[n + 1] = 0
     head = 0 if options.root_first and not options.single_root else NONE
     for x in range(n, 0, -1):
@@ -373,7 +396,7 @@ def fill_bottom(options, gold, n, inner, bottom):
 
 @njit
 def fill_outer(options, tables, n, item, start):
-    """outer[p+1, x] = max(pop stack word p at x; push word x, work above it, pop it at some later position).
+    """outer[p+1, x] = max(pop stack word p at x; push x, work above it, pop it somewhere later).
 
     item = (stack word p, its head, p); positions x from the end down to start.
     """

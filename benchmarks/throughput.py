@@ -1,0 +1,180 @@
+"""Speed of training and of parsing, as ratios to the encoder alone, measured in one run.
+
+    python benchmarks/throughput.py --root DIR --name UD_English-LinES
+
+Every batch is timed both ways, one after the other, so that whatever else the machine does slows down both. *Encoder alone* is
+forward, backward and optimizer on a batch that is ready (training), or forward (parsing). *Training* is all of a step: making the
+batch, encoding, walk with oracle, loss, backward, optimizer, averaging. *Parsing* is all from sentences to sentences with trees.
+"""
+
+import argparse
+import copy
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+import dyparse.entry
+import dyparse.system
+from dyparse.batch import group_by_length
+from dyparse.config import Network
+from dyparse.encoder.bilstm import BiLSTM
+from dyparse.exploration.explore import Explore
+from dyparse.exploration.static import Static
+from dyparse.loss.set_nll import SetNLL
+from dyparse.parser import Parser
+from dyparse.sentence import Sentence
+from dyparse.trainer import Course, Lesson, Trainer
+from dyparse.treebank.sample import Sample
+from dyparse.treebank.ud import UD
+from dyparse.vocabulary import Vocabulary
+
+
+def main() -> None:
+    options = command_line().parse_args()
+    torch.manual_seed(1)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    treebank = UD(options.root, options.name) if options.root else Sample()
+    sentences = treebank.read("train")
+    parser = Parser.with_fresh_weights(
+        dyparse.system.load(options.system),
+        BiLSTM(),
+        Network(),
+        Vocabulary.from_sentences(sentences),
+    )
+    say(
+        f"{treebank.name}, {options.system}, {torch.get_num_threads()} threads, torch {torch.__version__}\n"
+    )
+    training, encoder = time_training(parser, sentences, options.seconds)
+    say(
+        f"training   {training:8,.0f} tokens/s   encoder alone {encoder:8,.0f}   ratio {training / encoder:.2f}\n"
+    )
+    parsing, encoder = time_parsing(parser, sentences, options.seconds)
+    say(
+        f"parsing    {parsing:8,.0f} tokens/s   encoder alone {encoder:8,.0f}   ratio {parsing / encoder:.2f}\n"
+    )
+    dynamic, static = time_oracles(parser, sentences, options.seconds)
+    say(
+        f"dynamic    {dynamic:8,.0f} tokens/s   static        {static:8,.0f}   ratio {dynamic / static:.2f}\n"
+    )
+
+
+def command_line() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--root", help="directory of UD treebanks (default: the sample treebank)")
+    options.add_argument(
+        "--name", default="UD_English-LinES", help="treebank in root (default: %(default)s)"
+    )
+    options.add_argument("--system", default="arc_eager", choices=dyparse.system.names())
+    options.add_argument("--threads", type=int, help="threads of torch (default: all)")
+    options.add_argument(
+        "--seconds", type=float, default=20, help="per measurement (default: %(default)s)"
+    )
+    return options
+
+
+def time_training(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
+    """Tokens per second of training steps, and of the encoder alone on the same batches."""
+    course = course_of(parser, sentences, Explore(first_epochs=0))
+    encoder = copy.deepcopy(parser.model.encoder)
+    optimizer = torch.optim.AdamW(encoder.parameters(), lr=1e-4, fused=True)
+
+    def encoder_alone(chosen: list[Sentence]) -> Callable[[], None]:
+        batch = parser.batcher.batch(chosen)
+
+        def step() -> None:
+            optimizer.zero_grad(set_to_none=True)
+            encoder(batch).sum().backward()
+            optimizer.step()
+
+        return step
+
+    def whole(chosen: list[Sentence]) -> Callable[[], None]:
+        return lambda: course.learn(chosen, epoch=2, progress=0.5)
+
+    parser.model.train()
+    encoder.train()
+    groups = group_by_length(
+        [len(s) for s in sentences], course.trainer.max_tokens_per_batch, np.random.default_rng(1)
+    )
+    return time_both(whole, encoder_alone, [[sentences[k] for k in g] for g in groups], seconds)
+
+
+def time_parsing(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
+    """Tokens per second of parsing, and of the encoder alone on the same batches."""
+
+    def encoder_alone(chosen: list[Sentence]) -> Callable[[], object]:
+        batch = parser.batcher.batch(chosen)
+
+        def step() -> None:
+            with torch.inference_mode():
+                parser.model.encode(batch)
+
+        return step
+
+    def whole(chosen: list[Sentence]) -> Callable[[], object]:
+        return lambda: parser.parse_batch(chosen)
+
+    parser.model.eval()
+    groups = group_by_length([len(s) for s in sentences], 2000)
+    np.random.default_rng(1).shuffle(groups)  # type: ignore[arg-type]  # numpy shuffles lists too
+    return time_both(whole, encoder_alone, [[sentences[k] for k in g] for g in groups], seconds)
+
+
+def time_oracles(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
+    """Tokens per second of dynamic and of static training."""
+    dynamic = course_of(parser, sentences, Explore(first_epochs=0))
+    static = course_of(parser, sentences, Static())
+    parser.model.train()
+    groups = group_by_length(
+        [len(s) for s in sentences], dynamic.trainer.max_tokens_per_batch, np.random.default_rng(1)
+    )
+    return time_both(
+        lambda chosen: lambda: dynamic.learn(chosen, epoch=2, progress=0.5),
+        lambda chosen: lambda: static.learn(chosen, epoch=2, progress=0.5),
+        [[sentences[k] for k in g] for g in groups],
+        seconds,
+    )
+
+
+def course_of(parser: Parser, sentences: list[Sentence], exploration: Explore | Static) -> Course:
+    return Course(
+        Trainer(), parser, Lesson(exploration, SetNLL(), sentences, sentences[:1], seed=1)
+    )
+
+
+def time_both(
+    first: Callable[[list[Sentence]], Callable[[], object]],
+    second: Callable[[list[Sentence]], Callable[[], object]],
+    batches: list[list[Sentence]],
+    seconds: float,
+) -> tuple[float, float]:
+    """Tokens per second of two ways to treat a batch, taken in turn until the time is over."""
+    for batch in batches[:5]:  # compilation, allocation
+        first(batch)(), second(batch)()
+    tokens, spent = 0, [0.0, 0.0]
+    while sum(spent) < seconds:
+        for batch in batches:
+            for k, way in enumerate((first, second)):
+                step = way(batch)
+                start = time.perf_counter()
+                step()
+                spent[k] += time.perf_counter() - start
+            tokens += sum(map(len, batch))
+            if sum(spent) >= seconds:
+                break
+    return tokens / spent[0], tokens / spent[1]
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
