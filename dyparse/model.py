@@ -82,10 +82,9 @@ class Labeller(nn.Module):
 
     def forward(self, encoded: Tensor, head: Tensor) -> Tensor:
         """Of every token with its head.  [B, N, width], [B, N] → [B, N, labels]"""
-        hidden = self.head.out_features
-        of_head = self.head(encoded).gather(
-            1, head.unsqueeze(-1).expand(-1, -1, hidden)
-        )  # [B, N, hidden]
+        B, N, _ = encoded.shape
+        rows = (head + torch.arange(B, device=head.device).unsqueeze(1) * N).flatten()
+        of_head = self.head(encoded).flatten(0, 1).index_select(0, rows).view(B, N, -1)
         return self.output(self.dropout(torch.relu(of_head + self.dependent(encoded))))  # type: ignore[no-any-return]
 
 

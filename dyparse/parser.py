@@ -99,9 +99,9 @@ class Parser:
         self.model.eval()
         batch = self.batcher.batch(sentences)
         encoded = self.model.encode(batch.to(self.model.device))
-        heads = walk_greedily(
-            self.system, self.model.scorer(self.model.table(encoded)), batch.words
-        )
+        scorer = self.model.scorer(self.model.table(encoded))
+        threads = torch.get_num_threads()
+        heads = walk_greedily(self.system, scorer, batch.words, threads=threads)
         on_device = torch.from_numpy(heads).to(self.model.device, torch.int64)
         numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
         labels = self.vocabulary.labels

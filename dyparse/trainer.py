@@ -185,6 +185,7 @@ class Course:
             gold.head,
             epoch=epoch,
             seed=int(self.generator.integers(2**32)),
+            threads=torch.get_num_threads(),
         )
         features, legal, cost, head, label = self._on_device(
             visited.features, visited.legal, visited.cost, gold.head, gold.label

@@ -7,7 +7,10 @@ visited state is written
 down, for one update over all of them.
 """
 
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +21,6 @@ from dyparse.exploration.explore import Explore
 from dyparse.scorer import Scorer, score, table_rows
 from dyparse.sentence import NONE
 from dyparse.system import (
-    States,
     System,
     cost,
     features,
@@ -28,6 +30,7 @@ from dyparse.system import (
     take_move,
 )
 
+T = TypeVar("T")
 GREEDY = Explore(first_epochs=0, probability=1.0)
 
 
@@ -49,74 +52,102 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
     *,
     epoch: int,
     seed: int,
+    threads: int = 1,
 ) -> Visited:
     """Walk as the exploration says; what was visited.
 
     words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table;
-    gold[b, w] is the head of word w.
+    gold[b, w] is the head of word w. The walk does not depend on the number of threads.
     """
-    most = [system.most_moves(n) for n in words.tolist()]
-    T, F, M = sum(most), len(system.slots), len(system.moves)
+    most = np.array([system.most_moves(n) for n in words.tolist()])
+    first = np.cumsum(most) - most  # [B]  where a sentence's states are written
+    total, F, M = int(most.sum()), len(system.slots), len(system.moves)
     visited = Visited(
-        features=np.empty((T, F), dtype=np.int32),
-        legal=np.empty((T, M), dtype=np.bool_),
-        cost=np.zeros((T, M), dtype=np.int32),
-        paid=np.empty(T, dtype=np.int32),
+        features=np.empty((total, F), dtype=np.int32),
+        legal=np.empty((total, M), dtype=np.bool_),
+        cost=np.zeros((total, M), dtype=np.int32),
+        paid=np.empty(total, dtype=np.int32),
     )
-    states = system.start(words)
     random = np.random.default_rng(seed).integers(2**64, size=len(words), dtype=np.uint64)
-    count = _walk(
-        (system.options, exploration.policy, epoch),
-        scorer,
-        states,
-        random,
-        system.prepare(gold),
-        visited,
-    )
-    return Visited(
-        visited.features[:count], visited.legal[:count], visited.cost[:count], visited.paid[:count]
-    )
+    walker = (system.start(words), random)
+    choices = (system.options, exploration.policy, epoch)
+    prepared = system.prepare(gold)
+
+    def walk_rows(begin: int, end: int) -> slice:
+        start = int(first[begin])
+        rows = (begin, end, start)
+        return slice(start, _walk(choices, scorer, walker, prepared, visited, rows))
+
+    parts = _in_shards(walk_rows, words, threads)
+    return Visited(*(np.concatenate([array[part] for part in parts]) for array in visited))
 
 
-def walk_greedily(system: System, scorer: Scorer, words: NDArray[np.int32]) -> NDArray[np.int32]:
+def walk_greedily(
+    system: System, scorer: Scorer, words: NDArray[np.int32], *, threads: int = 1
+) -> NDArray[np.int32]:
     """[B, N]: the heads that the model finds by taking its favourite legal move all the way."""
     states = system.start(words)
-    random = np.zeros(len(words), dtype=np.uint64)
-    _walk((system.options, GREEDY.policy, 1), scorer, states, random, None, None)
+    walker = (states, np.zeros(len(words), dtype=np.uint64))
+    choices = (system.options, GREEDY.policy, 1)
+
+    def walk_rows(begin: int, end: int) -> int:
+        return _walk(choices, scorer, walker, None, None, (begin, end, 0))
+
+    _in_shards(walk_rows, words, threads)
     return system.heads(states)
+
+
+def _in_shards(
+    walk_rows: Callable[[int, int], T], words: NDArray[np.int32], threads: int
+) -> list[T]:
+    """walk_rows(begin, end) over all sentences, in shards of about equally many words."""
+    if threads == 1 or len(words) < 2:
+        return [walk_rows(0, len(words))]
+    ends = np.cumsum(words)
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, threads) / threads)
+    bounds = sorted({0, *cuts.tolist(), len(words)})
+    return list(_pool(threads).map(walk_rows, bounds[:-1], bounds[1:]))
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads for the walk, which runs without Python's lock; made once."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="walk")
 
 
 @cached_njit
 def _walk(
-    choices: Any, scorer: Scorer, states: States, random: Any, gold: Any, visited: Any
+    choices: Any, scorer: Scorer, walker: Any, gold: Any, visited: Any, rows: tuple[int, int, int]
 ) -> int:
-    """Walk every sentence to its end; the number of states visited.
+    """Walk sentences begin … end − 1 to their ends, writing states down from position t on.
 
-    Without gold nothing costs anything.
+    Returns the position after the last. Without gold nothing costs anything.
+    choices = (system's options, exploration's policy, epoch); walker = (states, random).
     """
     options, policy, epoch = choices
+    states, random = walker
+    begin, end, t = rows
     N, F = states.stack.shape[1], scorer.table.shape[1]
     M, D = scorer.output.shape
-    slots, rows = np.empty(F, dtype=np.int32), np.empty(F, dtype=np.int32)
+    slots, table_row = np.empty(F, dtype=np.int32), np.empty(F, dtype=np.int32)
     is_legal, costs = np.empty(M, dtype=np.bool_), np.zeros(M, dtype=np.int32)
     hidden, scores = np.empty(D, dtype=np.float32), np.empty(M, dtype=np.float32)
-    t = 0
-    for i in range(states.length.shape[0]):
+    for i in range(begin, end):
         while not is_finished(options, states, i):
             features(options, states, i, slots)
             legal(options, states, i, is_legal)
-            table_rows(slots, i * N, scorer.table.shape[0] - 1, rows)
-            score(scorer, rows, hidden, scores)
+            table_rows(slots, i * N, scorer.table.shape[0] - 1, table_row)
+            score(scorer, table_row, hidden, scores)
             canonical = NONE
             if gold is not None:
                 cost(options, states, i, gold, costs)
                 canonical = static(options, states, i, gold, is_legal, costs)
             move = follow(policy, epoch, Choice(scores, is_legal, costs, canonical), random, i)
             if visited is not None:
-                visited.features[t] = rows
+                visited.features[t] = table_row
                 visited.legal[t] = is_legal
                 visited.cost[t] = costs
                 visited.paid[t] = costs[move]
             take_move(options, states, i, move)
             t += 1
-    return t
+    return int(t)

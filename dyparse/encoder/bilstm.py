@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import embedding, embedding_bag
 
 from dyparse.batch import FEATURES, Bags, Batch
 from dyparse.encoder import Encoder
@@ -224,7 +224,7 @@ class BagEmbedder(nn.Module):
         means = embedding_bag(
             bags.numbers, self.weight, bags.offsets, mode="mean"
         )  # [entries, width]
-        return means[bags.entry]
+        return embedding(bags.entry, means)
 
 
 class CharacterEmbedder(nn.Module):
@@ -248,7 +248,7 @@ class CharacterEmbedder(nn.Module):
         vectors = torch.tanh(
             convolved.masked_fill(is_padding, -torch.inf).amax(-1)
         )  # [forms, width]
-        return vectors[batch.form]
+        return embedding(batch.form, vectors)
 
 
 def _embedding(entries: int, width: int) -> nn.Embedding:

@@ -284,6 +284,7 @@ def compare_best_gains(options, states, i, gold, out):
     A word's gain is counted when it is popped. LEFT and REDUCE leave the table of the stack below;
     SHIFT and RIGHT put b above the stack, work above it up to some position, and pop it there.
     """
+    out[:] = 0
     fill_tables(options, states, i, gold)
     n = states.length[i] - 1
     s, b = stack_top(states, i, 0), buffer_front(states, i)
