@@ -1,16 +1,16 @@
 """Training: walk, learn from what was visited, keep the best."""
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
 from dyparse.attachment_scores import attachment_scores
@@ -125,15 +125,12 @@ class Course:
             weight_decay=trainer.weight_decay,
             fused=True,
         )
-        self.average = AveragedModel(
-            parser.model, multi_avg_fn=_moving_average(trainer.average_decay)
-        )
+        self.average = MovingAverage(parser.model, trainer.average_decay)
         self.generator = np.random.default_rng(lesson.seed)
-        self.updates = 0
 
     def averaged_parser(self) -> Parser:
         """The parser with averaged weights."""
-        return replace(self.parser, model=cast(Model, self.average.module))
+        return replace(self.parser, model=self.average.model)
 
     def run_epoch(self, epoch: int) -> dict[str, float]:
         """Learn from every training sentence once."""
@@ -207,9 +204,7 @@ class Course:
             self.parser.model.parameters(), self.trainer.max_gradient_norm, foreach=True
         )
         self.optimizer.step()
-        self.updates += 1
-        if self.updates % UPDATES_PER_AVERAGE == 0:
-            self.average.update_parameters(self.parser.model)
+        self.average.follow(self.parser.model)
 
     def _on_device(self, *arrays: NDArray[Any]) -> list[Tensor]:
         device = self.parser.model.device
@@ -222,16 +217,25 @@ def dev_figures(parser: Parser, dev: Sequence[Sentence]) -> dict[str, float]:
     return {"dev_uas": scores.uas, "dev_las": scores.las}
 
 
-def _moving_average(decay: float) -> Callable[[Any, Any, Any], None]:
-    """Of the weights after every UPDATES_PER_AVERAGE updates; `decay` is per update.
+class MovingAverage:
+    """A copy of a model whose weights follow it slowly; when young it forgets its past sooner.
 
-    The average forgets its beginning sooner while it is young.
+    Not torch's AveragedModel, which waits for the device at every update.
     """
 
-    @torch.no_grad()
-    def update(averages: list[Tensor], parameters: list[Tensor], count: Tensor) -> None:
-        age = int(count) * UPDATES_PER_AVERAGE
-        keep = min(decay, (1 + age) / (10 + age)) ** UPDATES_PER_AVERAGE
-        torch._foreach_lerp_(averages, parameters, 1 - keep)
+    def __init__(self, model: Model, decay: float) -> None:
+        self.model = copy.deepcopy(model)
+        self.decay = decay
+        self.updates = 0
 
-    return update
+    @torch.no_grad()
+    def follow(self, model: Model) -> None:
+        """To be called after every update; decay is per update."""
+        self.updates += 1
+        interval = UPDATES_PER_AVERAGE if self.updates > 100 else 1
+        if self.updates % interval:
+            return
+        decay = min(self.decay, self.updates / (10 + self.updates))
+        weight = 1 - decay**interval
+        for mine, theirs in zip(self.model.parameters(), model.parameters(), strict=True):
+            mine.lerp_(theirs, weight)
