@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding_bag
 
 from dyparse.batch import Batch
+from dyparse.dropout import Dropout
 from dyparse.encoder import Encoder
 from dyparse.scorer import Scorer
 
@@ -30,7 +31,7 @@ class Model(nn.Module):
         self.hidden_bias = nn.Parameter(torch.zeros(hidden))
         self.output = nn.Linear(hidden, moves)
         self.labeller = Labeller(encoder.width, hidden, labels, dropout)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         with torch.no_grad():  # as if one layer had all slots as its input
             bound = (6 / (slots * encoder.width + hidden)) ** 0.5
             self.shares.weight.uniform_(-bound, bound)
@@ -78,7 +79,7 @@ class Labeller(nn.Module):
         self.head = nn.Linear(width, hidden)
         self.dependent = nn.Linear(width, hidden, bias=False)
         self.output = nn.Linear(hidden, labels)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, encoded: Tensor, head: Tensor) -> Tensor:
         """Of every token with its head.  [B, N, width], [B, N] → [B, N, labels]"""

@@ -67,7 +67,7 @@ class Sentence:
                 f"{self.place} has {len(self)} words; got {len(head)} heads, {len(relation)} labels"
             )
         return replace(
-            self, head=[int(h) for h in head], relation=list(relation), has_own_tree=True
+            self, head=list(map(int, head)), relation=list(relation), has_own_tree=True
         )
 
     def to_conllu(self) -> str:

@@ -46,7 +46,7 @@ class Trainer:
     is kept.
     """
 
-    epochs: int = 25
+    epochs: int = 20
     patience: int = 10
     max_tokens_per_batch: int = 300
     learning_rate: float = 2e-3

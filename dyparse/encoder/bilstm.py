@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, embedding_bag
 
 from dyparse.batch import FEATURES, Bags, Batch
+from dyparse.dropout import VariationalDropout
 from dyparse.encoder import Encoder
 from dyparse.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
 
@@ -23,12 +24,11 @@ class BiLSTM:
     upos_width: int = 32
     xpos_width: int = 32
     feats_width: int = 32
-    hidden: int = 160
+    hidden: int = 200
     layers: int = 2
     input_dropout: float = 0.33
     layer_dropout: float = 0.5
     word_dropout: float = 0.33
-    feature_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.features if name not in FEATURES]:
@@ -37,7 +37,7 @@ class BiLSTM:
             )
         if not self.features or len(set(self.features)) < len(self.features):
             raise ValueError(f"encoder.features is {list(self.features)}, expected each name once")
-        for name in ("input_dropout", "layer_dropout", "word_dropout", "feature_dropout"):
+        for name in ("input_dropout", "layer_dropout", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 0 <= x < 1")
         for name in [
@@ -62,35 +62,31 @@ class BiLSTM:
         width = sum(getattr(self, f"{name}_width") for name in self.features)
         widths = [width] + [2 * self.hidden] * (self.layers - 1)
         layers = nn.ModuleList(BiLSTMLayer(w, self.hidden) for w in widths)
-        dropouts = (self.feature_dropout, self.input_dropout, self.layer_dropout)
+        dropouts = (self.input_dropout, self.layer_dropout)
         return BiLSTMEncoder(chosen, layers, dropouts, width=2 * self.hidden)
 
 
 class BiLSTMEncoder(Encoder):
-    """Embeddings, then BiLSTM layers with variational dropout (Gal & Ghahramani 2016) before each
-    and at the end.
-    """
+    """Embeddings, then BiLSTM layers, with variational dropout before each and at the end."""
 
     def __init__(
         self,
         embedders: nn.ModuleDict,
         layers: nn.ModuleList,
-        dropouts: tuple[float, float, float],
+        dropouts: tuple[float, float],
         width: int,
     ) -> None:
         super().__init__()
         self.embedders = embedders
         self.layers = layers
-        of_features, of_input, of_layers = dropouts
-        self.feature_dropout = FeatureDropout(of_features)
+        of_input, of_layers = dropouts
         self.input_dropout = VariationalDropout(of_input)
         self.layer_dropout = VariationalDropout(of_layers)
         self.width = width
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        parts = self.feature_dropout([embed(batch) for embed in self.embedders.values()])
-        embedded = torch.cat(parts, dim=-1)  # [B, N, ·]
+        embedded = torch.cat([embed(batch) for embed in self.embedders.values()], dim=-1)
         x = self.input_dropout(embedded.transpose(0, 1))  # [N, B, ·]
         mirror = mirrored_positions(batch.length, x.shape[0])  # [N, B]
         for layer in self.layers:
@@ -144,39 +140,6 @@ def reorder(x: Tensor, positions: Tensor) -> Tensor:
     N, B, D = x.shape
     rows = positions * B + torch.arange(B, device=x.device)
     return x.reshape(N * B, D).index_select(0, rows.reshape(-1)).view(N, B, D)
-
-
-class FeatureDropout(nn.Module):
-    """Drops whole features of a token and scales up what is left (Dozat & Manning 2017)."""
-
-    def __init__(self, probability: float) -> None:
-        super().__init__()
-        self.probability = probability
-
-    def forward(self, parts: list[Tensor]) -> list[Tensor]:
-        """Several [B, N, ·] → the same shapes"""
-        if not self.training or self.probability == 0:
-            return parts
-        shape = (len(parts), *parts[0].shape[:2], 1)
-        kept = torch.empty(shape, device=parts[0].device).bernoulli_(1 - self.probability)
-        scale = len(parts) / kept.sum(0).clamp(min=1)  # [B, N, 1]
-        return [part * (keep * scale) for part, keep in zip(parts, kept, strict=True)]
-
-
-class VariationalDropout(nn.Module):
-    """Drops the same components at every position of a sentence."""
-
-    def __init__(self, probability: float) -> None:
-        super().__init__()
-        self.probability = probability
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[N, B, D] → [N, B, D]"""
-        if not self.training or self.probability == 0:
-            return x
-        keep = 1 - self.probability
-        mask = torch.empty(1, *x.shape[1:], device=x.device, dtype=x.dtype).bernoulli_(keep)
-        return x * mask.div_(keep)
 
 
 class WordEmbedder(nn.Module):

@@ -1,0 +1,52 @@
+"""What many tests share: a tiny trained parser, and the directory it is saved in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from filelock import FileLock  # comes with torch
+from tiny import fresh_parser, lesson, sample, trained
+
+from dyparse.parser import Parser
+
+torch.set_num_threads(1)  # pytest -n takes the other cores
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """once(name, make): a directory that make(directory) filled, one time for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def directory(name: str, make: Callable[[Path], None]) -> Path:
+        path = root / name
+        with FileLock(root / f"{name}.lock"):
+            if not (path / ".complete").exists():
+                path.mkdir()
+                make(path)
+                (path / ".complete").touch()
+        return path
+
+    return directory
+
+
+@pytest.fixture(scope="session")
+def model_directory(once: Callable[..., Path]) -> Path:
+    """A saved parser that was trained for a few epochs. Read only: copy it to change it."""
+
+    def make(path: Path) -> None:
+        train = sample("train")[:100]
+        parser, _ = trained(fresh_parser(train), lesson(train, sample("dev")[:20]))
+        parser.save(path / "model", {"note": "tiny"})
+
+    return once("tiny", make) / "model"
+
+
+@pytest.fixture(scope="session")
+def parser(model_directory: Path) -> Parser:
+    """The same parser, loaded."""
+    return Parser.load(model_directory)

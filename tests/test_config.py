@@ -1,0 +1,254 @@
+"""Options: checked by name, type and value; run directories named after what is run."""
+
+import dataclasses
+import importlib
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+from tiny import CONF, run, yamls
+
+from dyparse.config import (
+    EvaluateOptions,
+    Network,
+    TrainOptions,
+    build,
+    checked,
+    construct,
+    describe,
+    restore,
+    run_directory,
+)
+from dyparse.errors import ConfigError
+from dyparse.experiment import evaluate, train
+
+CHOICES = ("encoder", "exploration", "logger", "loss", "system", "treebank")
+FILES = [path for choice in CHOICES for path in yamls(choice)]
+
+
+def configured(*overrides, name="train"):
+    """The configuration of a command line."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose(name, overrides=list(overrides))
+
+
+def named(*overrides, treebank="sample"):
+    """The run directory of a command line."""
+    choices = {"system": "arc_eager", "exploration": "explore"}
+    return run_directory(configured(*overrides), choices, treebank)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_yaml_names_the_class_in_the_file_of_its_own_name_and_all_its_fields(path):
+    node = OmegaConf.to_container(OmegaConf.load(path))
+    module, _, name = node["_target_"].rpartition(".")
+    assert module == f"dyparse.{path.parent.name}.{path.stem}"
+    target = getattr(importlib.import_module(module), name)
+    assert {*node} - {"_target_"} == {field.name for field in dataclasses.fields(target)}
+    chosen = build(node, path.parent.name)
+    assert type(chosen) is target
+    assert dataclasses.is_dataclass(chosen)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        chosen.anything = 1
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_alternative_of_a_choice_has_a_yaml(choice):
+    folder = Path(importlib.import_module(f"dyparse.{choice}").__file__).parent
+    helpers = {"archive", "check", "conllu_check", "conllu_file", "download", "split"}
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"} - helpers
+    assert {path.stem for path in yamls(choice)} == modules
+
+
+@pytest.mark.parametrize("path", yamls("trainer"), ids=lambda path: path.stem)
+def test_every_trainer_yaml_can_be_built(path):
+    config = configured(f"trainer={path.stem}")
+    trainer = build(OmegaConf.to_container(config.trainer), "trainer")
+    assert trainer.epochs == config.trainer.epochs
+
+
+def test_the_whole_configuration_fits_its_schema():
+    options = checked(configured(), TrainOptions)
+    assert {field.name for field in dataclasses.fields(TrainOptions)} == set(configured())
+    assert options.seed == 1
+    overrides = ("model=some/where",)
+    options = checked(configured(*overrides, name="evaluate"), EvaluateOptions)
+    assert options.split == "test"
+
+
+WRONG = [
+    ("+nosuch=1", "nosuch"),
+    ("+trainer.nosuch=1", "trainer.nosuch"),
+    ("+exploration.temperature=2", "exploration.temperature"),
+    ("+network.layers=2", "network.layers"),
+    ("trainer.epochs=many", "trainer.epochs"),
+    ("trainer.epochs=1.5", "trainer.epochs"),
+    ("trainer.epochs=0", "trainer.epochs is 0"),
+    ("trainer.patience=0", "trainer.patience is 0"),
+    ("trainer.learning_rate=-1", "trainer.learning_rate is -1"),
+    ("trainer.warmup=0.9", "trainer.warmup is 0.9"),
+    ("trainer.beta1=1", "trainer.beta1 is 1"),
+    ("exploration.probability=often", "exploration.probability"),
+    ("exploration.probability=2", "exploration.probability is 2"),
+    ("encoder.hidden=[1]", "encoder.hidden"),
+    ("encoder.features=word", "encoder.features"),
+    ("encoder.features=[word,tag]", "encoder.features has 'tag'"),
+    ("system.root=middle", "system.root is 'middle'"),
+    ("system.single_root=maybe", "system.single_root"),
+    ("network.hidden=big", "network.hidden"),
+    ("network.hidden=0", "network.hidden is 0"),
+    ("network.dropout=1", "network.dropout is 1"),
+    ("seed=one", "seed"),
+    ("seed=null", "seed"),
+    ("threads=0", "threads is 0"),
+    ("threads=two", "threads"),
+    ("device=nosuch", "device is 'nosuch'"),
+]
+
+
+@pytest.mark.parametrize(("override", "name"), WRONG)
+def test_a_wrong_option_is_one_message_that_names_it_and_nothing_is_written(
+    override, name, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    config = configured("trainer=debug", override)
+    with pytest.raises(ConfigError) as caught:
+        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
+    message = str(caught.value)
+    assert name in message
+    assert "\n" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        ([], "model"),
+        (["model=x", "split=training"], "split is 'training'"),
+        (["model=x", "+nosuch=1"], "nosuch"),
+        (["model=x", "max_tokens_per_batch=many"], "max_tokens_per_batch"),
+        (["model=x", "threads=-1"], "threads is -1"),
+    ],
+)
+def test_a_wrong_option_of_an_evaluation_is_one_message_that_names_it(overrides, name):
+    with pytest.raises(ConfigError) as caught:
+        evaluate(configured(*overrides, name="evaluate"))
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "name", "status"),
+    [
+        ("nosuch=1", "nosuch", 1),  # found by Hydra, the others by us
+        ("+trainer.nosuch=1", "trainer.nosuch", 2),
+        ("trainer.epochs=many", "trainer.epochs", 2),
+        ("exploration.probability=7", "exploration.probability is 7", 2),
+    ],
+)
+def test_train_py_stops_with_a_message_and_writes_nothing(override, name, status, tmp_path):
+    done = run("train.py", "trainer=debug", "output=here", override, cwd=tmp_path)
+    assert done.returncode == status
+    assert name in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_options_have_the_same_directory():
+    assert named() == named()
+    assert named("seed=3", "trainer.epochs=4") == named("trainer.epochs=4", "seed=3")
+    assert named().parent == Path("outputs")
+    parts = named("seed=7").name.split("-")
+    assert parts[:4] == ["arc_eager", "explore", "sample", "seed7"]
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "seed=2",
+        "trainer.epochs=26",
+        "trainer=debug",
+        "exploration=static",
+        "exploration.probability=0.8",
+        "encoder.features=[word]",
+        "network.hidden=64",
+        "system.root=first",
+        "treebank=ud",
+    ],
+)
+def test_another_option_has_another_directory(override):
+    assert named(override) != named()
+
+
+@pytest.mark.parametrize("override", ["logger=wandb", "device=cpu", "threads=1"])
+def test_options_that_do_not_change_what_is_learnt_keep_the_directory(override):
+    assert named(override) == named()
+
+
+def test_output_overrides_the_directory():
+    assert named("output=some/where", "seed=4") == Path("some/where")
+
+
+def test_the_treebank_is_part_of_the_directory():
+    assert named(treebank="UD_English-EWT").name.startswith("arc_eager-explore-UD_English-EWT-")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.parent.name in ("encoder", "system", "exploration", "loss")],
+    ids=lambda path: path.stem,
+)
+def test_a_choice_described_as_data_can_be_restored(path):
+    choice = path.parent.name
+    chosen = build(OmegaConf.to_container(OmegaConf.load(path)), choice)
+    described = describe(chosen)
+    assert described["name"] == path.stem
+    assert "_target_" not in described
+    assert restore(choice, described) == chosen
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        None,
+        "arc_eager",
+        [],
+        {},
+        {"name": None},
+        {"name": ["arc_eager"]},
+        {"name": ""},
+        {"name": "os"},
+        {"name": "__init__"},
+        {"name": "../x"},
+        {"name": "dyparse.system.arc_eager"},
+        {"name": "arc_eager", "nosuch": 1},
+        {"name": "arc_eager", "root": "middle"},
+        {"name": "arc_eager", "single_root": "maybe"},
+    ],
+)
+def test_only_files_of_the_choice_can_be_restored_with_their_own_options(described):
+    with pytest.raises(ConfigError):
+        restore("system", described)
+
+
+def test_construct_fills_in_what_is_not_given():
+    assert construct(Network, {"hidden": 5}, "network") == Network(hidden=5)
+    assert construct(Network, {}, "network") == Network()
+
+
+def test_a_sweep_runs_every_combination_in_its_own_directory(tmp_path):
+    small = ["trainer.max_sentences=12", "trainer.max_tokens_per_batch=30", "encoder.hidden=8"]
+    sweep = ["exploration=static,explore", "seed=1,2", "threads=1"]
+    done = run("train.py", "-m", "trainer=debug", *small, *sweep, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    names = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "outputs").iterdir())
+    assert names == [
+        f"arc_eager-{exploration}-sample-seed{seed}"
+        for exploration in ("explore", "static")
+        for seed in (1, 2)
+    ]
+    models = list(tmp_path.glob("outputs/*/model/model.safetensors"))
+    assert len({path.read_bytes() for path in models}) == 4
+    assert {path.name for path in tmp_path.iterdir()} <= {"outputs", "multirun.yaml"}  # Hydra's

@@ -1,0 +1,155 @@
+"""Loggers: what they are told, and that wandb is told the rest without an account."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from omegaconf import OmegaConf
+from tiny import yamls
+
+from dyparse.config import build
+from dyparse.logger.none import NoLogger
+from dyparse.logger.wandb import WandbLogger
+
+FIGURES = {"epoch": 1, "loss": 2.0, "dev_las": 50.0}
+RESULTS = {"dev": {"uas": 60.0, "las": 50.0}, "test": {"uas": 61.0, "las": 51.0}}
+NAME = "arc_eager-explore-sample-seed7-0a1b2c3d"
+
+
+class FakeRun:
+    """Writes down what a wandb run is told."""
+
+    id = "abc"
+
+    def __init__(self):
+        self.logged, self.summary, self.artifacts, self.exit_code = [], {}, [], None
+
+    def define_metric(self, *_, **__):
+        pass
+
+    def log(self, figures):
+        self.logged.append(figures)
+
+    def log_artifact(self, artifact):
+        self.artifacts.append(artifact)
+
+    def finish(self, exit_code=0):
+        self.exit_code = exit_code
+
+
+class FakeWandb:
+    """The part of wandb that we use."""
+
+    def __init__(self, key):
+        self.api, self.run, self.told = SimpleNamespace(api_key=key), FakeRun(), None
+
+    def init(self, **told):
+        self.told = told
+        return self.run
+
+    @staticmethod
+    def Table(columns, data):  # noqa: N802 - wandb's name
+        return columns, data
+
+    @staticmethod
+    def Artifact(name, type):  # noqa: N802 - wandb's name
+        files = []
+        return SimpleNamespace(name=name, type=type, files=files, add_dir=files.append)
+
+
+@pytest.fixture
+def fake_wandb(monkeypatch):
+    """fake_wandb(key) stands in for wandb, with or without an account."""
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+
+    def install(key=None):
+        fake = FakeWandb(key)
+        monkeypatch.setitem(sys.modules, "wandb", fake)
+        return fake
+
+    return install
+
+
+def test_no_logger_takes_everything_and_does_nothing(tmp_path):
+    log = NoLogger().open(tmp_path, {"seed": 1})
+    log.epoch(FIGURES)
+    log.finish(RESULTS, tmp_path)
+    log.close(failed=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", yamls("logger"), ids=lambda path: path.stem)
+def test_every_logger_logs_a_run_from_beginning_to_end(path, tmp_path, fake_wandb):
+    fake_wandb()
+    logger = build(OmegaConf.to_container(OmegaConf.load(path)), "logger")
+    log = logger.open(tmp_path, {"seed": 1})
+    log.epoch(FIGURES)
+    log.finish(RESULTS, tmp_path)
+    log.close(failed=False)
+
+
+@pytest.mark.parametrize(
+    ("mode", "key", "variable", "expected"),
+    [
+        ("auto", None, None, "offline"),
+        ("auto", "secret", None, "online"),
+        ("offline", "secret", None, "offline"),
+        ("online", "secret", None, "online"),
+        ("auto", "secret", "offline", "offline"),
+    ],
+)
+def test_without_an_account_wandb_runs_offline(
+    fake_wandb, monkeypatch, mode, key, variable, expected
+):
+    fake = fake_wandb(key)
+    if variable:
+        monkeypatch.setenv("WANDB_MODE", variable)
+    WandbLogger(mode=mode).open(Path("runs", NAME), {})
+    assert fake.told["mode"] == expected
+
+
+def test_wandb_is_told_group_job_type_tags_config_and_directory(fake_wandb):
+    fake = fake_wandb()
+    logger = WandbLogger(project="p", entity="e", tags=["a", "b"])
+    logger.open(Path("runs", NAME), {"seed": 7})
+    assert fake.told["project"] == "p"
+    assert fake.told["entity"] == "e"
+    assert fake.told["tags"] == ["a", "b"]
+    assert fake.told["job_type"] == "train"
+    assert fake.told["config"] == {"seed": 7}
+    assert fake.told["name"] == NAME
+    assert fake.told["dir"] == Path("runs", NAME)
+    assert "seed7" not in fake.told["group"]
+    WandbLogger(group="mine").open(Path("runs", NAME), {})
+    assert fake.told["group"] == "mine"
+
+
+@pytest.mark.parametrize("artifact", [True, False])
+def test_wandb_has_curves_a_table_of_results_and_the_model(fake_wandb, tmp_path, artifact):
+    fake = fake_wandb()
+    log = WandbLogger(artifact=artifact).open(tmp_path, {})
+    log.epoch(FIGURES)
+    log.finish(RESULTS, tmp_path / "model")
+    log.close(failed=False)
+    run = fake.run
+    assert run.logged[0] == FIGURES
+    columns, rows = run.logged[1]["results"]
+    assert columns[0] == "split"
+    assert [dict(zip(columns, row, strict=True)) for row in rows] == [
+        {"split": split, **figures} for split, figures in RESULTS.items()
+    ]
+    assert run.summary["test_las"] == 51.0
+    assert [a.files for a in run.artifacts] == [[str(tmp_path / "model")]] * artifact
+    assert run.exit_code == 0
+
+
+def test_a_run_that_fails_is_closed_as_failed(fake_wandb, tmp_path):
+    fake = fake_wandb()
+    WandbLogger().open(tmp_path, {}).close(failed=True)
+    assert fake.run.exit_code == 1
+
+
+def test_another_mode_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"logger\.mode is 'sometimes'"):
+        WandbLogger(mode="sometimes")

@@ -1,0 +1,195 @@
+"""What is shipped, and the two commands that set it up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from email.parser import Parser as HeaderParser
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from tiny import PROJECT
+
+import dyparse
+from dyparse.cli import main
+
+SHIPPED = ("py.typed", "treebank/sample_data/train.conllu", "treebank/sample_data/dev.conllu",
+           "treebank/sample_data/test.conllu")  # fmt: skip
+
+# Stands for python: writes down how it is called, makes a venv of itself, fails if told to.
+FAKE_PYTHON = """#!/bin/sh
+echo "$@" >> "$LOG"
+if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; fi
+case "$*" in "$FAIL"*) exit 1;; esac
+"""
+FAKE_MAKE = """#!/bin/sh
+for last; do :; done
+echo "$last" >> "$LOG"
+echo "$1" | sed 's/^VENV=//' >> "$LOG.venv"
+[ "$last" != "$FAIL" ]
+"""
+
+
+@pytest.fixture(scope="module")
+def distributions(once: Callable[..., Path]) -> Path:
+    """A directory with a wheel and an sdist, built from a copy of the sources, offline."""
+
+    def make(directory: Path) -> None:
+        source = directory / "source"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PROJECT / "dyparse", source / "dyparse", ignore=ignored)
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(PROJECT / name, source)
+        build = "from setuptools import build_meta as b; b.build_wheel('..'); b.build_sdist('..')"
+        subprocess.run([sys.executable, "-c", build], cwd=source, check=True, capture_output=True)
+
+    return once("distributions", make)
+
+
+def test_wheel_has_types_data_licence_and_every_module(distributions: Path) -> None:
+    with zipfile.ZipFile(next(distributions.glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+    modules = {path.relative_to(PROJECT).as_posix() for path in (PROJECT / "dyparse").rglob("*.py")}
+    assert names >= modules | {f"dyparse/{name}" for name in SHIPPED}
+    information = f"dyparse-{dyparse.__version__}.dist-info"
+    assert f"{information}/licenses/LICENSE" in names
+    assert {name.partition("/")[0] for name in names} == {"dyparse", information}
+
+
+def test_sdist_has_types_and_data(distributions: Path) -> None:
+    with tarfile.open(next(distributions.glob("*.tar.gz"))) as sdist:
+        names = set(sdist.getnames())
+    assert names >= {f"dyparse-{dyparse.__version__}/dyparse/{name}" for name in SHIPPED}
+
+
+def test_wheel_says_what_it_needs(distributions: Path) -> None:
+    information = f"dyparse-{dyparse.__version__}.dist-info"
+    with zipfile.ZipFile(next(distributions.glob("*.whl"))) as wheel:
+        metadata = HeaderParser().parsestr(wheel.read(f"{information}/METADATA").decode())
+        scripts = wheel.read(f"{information}/entry_points.txt").decode()
+    assert metadata["Version"] == dyparse.__version__
+    assert metadata["Requires-Python"] == ">=3.10"
+    assert metadata["License-Expression"] == "MIT"
+    needs = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
+    assert "torch<2.14,>=2.10" in needs
+    assert "dyparse = dyparse.cli:main" in scripts
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_installed_package_has_its_data(name: str) -> None:
+    assert files("dyparse").joinpath(name).is_file()
+
+
+def test_console_script_is_installed() -> None:
+    (script,) = entry_points(group="console_scripts", name="dyparse")
+    assert script.load() is main
+    command = [Path(sys.executable).with_name("dyparse"), "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout == f"dyparse {dyparse.__version__}\n"
+
+
+class Clone:
+    """The Makefile and what it depends on, beside a python that only writes down its calls."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        for name in ("Makefile", "pyproject.toml"):
+            shutil.copy(PROJECT / name, directory)
+        (directory / "fake_python").write_text(FAKE_PYTHON)
+        (directory / "fake_python").chmod(0o755)
+        os.utime(directory / "pyproject.toml", (1, 1))  # older than any stamp
+
+    def make(self, target: str, *, fail: str = "nothing") -> tuple[int, list[str]]:
+        """Exit status of make, and how python was called."""
+        log = self.directory / "log"
+        log.write_text("")
+        result = subprocess.run(
+            ["make", "PYTHON=./fake_python", target],
+            cwd=self.directory,
+            env={"PATH": os.environ["PATH"], "LOG": str(log), "FAIL": fail},
+            capture_output=True,
+            check=False,
+        )
+        return result.returncode, log.read_text().splitlines()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    if not shutil.which("make"):
+        pytest.skip("make is not installed")
+    return Clone(tmp_path)
+
+
+VENV = "-m venv .venv"
+INSTALL, INSTALL_TEST = "-m pip install -e .", "-m pip install -e .[test]"
+TRAIN, TEST = "train.py", "-m pytest -n auto -m not slow"
+
+
+def test_make_train_sets_up_once_and_trains_every_time(clone: Clone) -> None:
+    assert clone.make("train") == (0, [VENV, INSTALL, TRAIN])
+    assert clone.make("train") == (0, [TRAIN])
+
+
+def test_make_test_sets_up_once_and_adds_the_extra_to_what_train_installed(clone: Clone) -> None:
+    clone.make("train")
+    assert clone.make("test") == (0, [INSTALL_TEST, TEST])
+    assert clone.make("test") == (0, [TEST])
+
+
+def test_make_train_needs_nothing_more_after_make_test(clone: Clone) -> None:
+    assert clone.make("test") == (0, [VENV, INSTALL_TEST, TEST])
+    assert clone.make("train") == (0, [TRAIN])
+
+
+def test_make_installs_again_when_pyproject_changed(clone: Clone) -> None:
+    clone.make("train")
+    later = (clone.directory / ".venv/installed").stat().st_mtime + 10
+    os.utime(clone.directory / "pyproject.toml", (later, later))
+    assert clone.make("train") == (0, [INSTALL, TRAIN])
+
+
+def test_make_tries_again_after_a_failed_installation(clone: Clone) -> None:
+    status, calls = clone.make("train", fail="-m pip")
+    assert (status != 0, calls) == (True, [VENV, INSTALL])
+    assert clone.make("train") == (0, [INSTALL, TRAIN])
+
+
+def test_make_tries_again_after_a_failed_venv(clone: Clone) -> None:
+    status, calls = clone.make("train", fail="-m venv")
+    assert (status != 0, calls) == (True, [VENV])
+    assert clone.make("train") == (0, [VENV, INSTALL, TRAIN])
+
+
+def test_make_fails_when_the_tests_fail(clone: Clone) -> None:
+    status, calls = clone.make("test", fail="-m pytest")
+    assert (status != 0, calls[-1]) == (True, TEST)
+
+
+@pytest.mark.parametrize(
+    ("fail", "targets"),
+    [("nothing", ["lint", "test"]), ("lint", ["lint"]), ("test", ["lint", "test"])],
+)
+def test_ci_checks_then_tests_in_a_new_place_and_stops_at_the_first_failure(
+    fail: str, targets: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "make").write_text(FAKE_MAKE)
+    (tmp_path / "make").chmod(0o755)
+    log = tmp_path / "log"
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log), "FAIL": fail}
+    done = subprocess.run(["bash", ".ci/run"], cwd=PROJECT, env=environment, check=False)
+    assert (done.returncode == 0) == (fail == "nothing")
+    assert log.read_text().splitlines() == targets
+    places = set((tmp_path / "log.venv").read_text().splitlines())
+    assert len(places) == 1
+    assert not Path(places.pop()).parent.exists(), "the scratch directory is removed"
+
+
+def test_ci_is_executable() -> None:
+    assert os.access(PROJECT / ".ci/run", os.X_OK)
