@@ -22,11 +22,23 @@ STDIN = "-"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
-    options = command_line().parse_args(arguments)
+    options = parse_arguments(arguments)
     with clear_errors():
         status: int = options.run(options)
         sys.stdout.flush()
         return status
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line as options; files may follow options, as in `parse MODEL --text FILE`."""
+    parser = command_line()
+    options, more = parser.parse_known_args(arguments)
+    wrong = [m for m in more if m.startswith("-") and m != STDIN]
+    if wrong or (more and not hasattr(options, "files")):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    if more:
+        options.files += more
+    return options
 
 
 def command_line() -> argparse.ArgumentParser:

@@ -4,7 +4,8 @@ A *kernel* is a compiled function that several choices implement under one name:
 `follow`, ….
 Generic code, such as the walk, calls the declared kernel; compiled or not, the call reaches the
 function of that name in
-the module that defines the class of the first argument. So the walk is one ordinary cached
+the module that defines the class of the first argument. That class needs a name of its own, because
+numba tells NamedTuples apart by name and fields, not by module. So the walk is one ordinary cached
 function, not a closure made anew for
 every system, and a new system needs no registration.
 """

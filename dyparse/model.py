@@ -55,13 +55,14 @@ class Model(nn.Module):
         return torch.cat([shares, self.empty_shares])
 
     def scorer(self, table: Tensor) -> Scorer:
-        """What the walk needs, on the host: the one synchronisation of a batch."""
-        return Scorer(
-            *(
-                _on_host(part)
-                for part in (table, self.hidden_bias, self.output.weight, self.output.bias)
-            )
-        )
+        """What the walk needs, on the host: the one synchronisation of a batch.
+
+        While training, hidden units are dropped here too, the same ones in all states of the batch:
+        an exploring walk then errs about as often on known sentences as it will on new ones.
+        """
+        output = self.dropout(self.output.weight[:1].new_ones(1, self.output.in_features))
+        parts = (table, self.hidden_bias, self.output.weight * output, self.output.bias)
+        return Scorer(*map(_on_host, parts))
 
     def score(self, table: Tensor, features: Tensor) -> Tensor:
         """Scores of every move in T states.  [tokens, F, D], [T, F] → [T, M]"""

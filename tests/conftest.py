@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         path = root / name
         with FileLock(root / f"{name}.lock"):
             if not (path / ".complete").exists():
+                shutil.rmtree(path, ignore_errors=True)  # of a worker that failed
                 path.mkdir()
                 make(path)
                 (path / ".complete").touch()

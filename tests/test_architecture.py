@@ -8,7 +8,7 @@ from tiny import PROJECT
 
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (
-    *("sentence", "vocabulary", "batch", "scorer", "tokenizer"),
+    *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout"),
     *("errors", "compiled", "entry", "version"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`

@@ -48,6 +48,7 @@ def test_a_saved_parser_has_the_same_weights_and_gives_the_same_trees(tmp_path):
     parser.save(tmp_path / "new" / "model", {"las": 1.5})
     assert sorted(path.name for path in (tmp_path / "new" / "model").iterdir()) == sorted(FILES)
     loaded = dyparse.load(tmp_path / "new" / "model")
+    assert not loaded.model.training
     weights, again = parser.model.state_dict(), loaded.model.state_dict()
     assert list(weights) == list(again)
     assert all(torch.equal(weights[name], again[name]) for name in weights)
@@ -55,7 +56,6 @@ def test_a_saved_parser_has_the_same_weights_and_gives_the_same_trees(tmp_path):
     for name in ("system", "encoder", "network", "vocabulary"):
         assert getattr(loaded, name) == getattr(parser, name)
     assert checkpoint.read_metrics(tmp_path / "new" / "model") == {"las": 1.5}
-    assert not loaded.model.training
 
 
 def test_a_model_can_be_saved_over_another(tmp_path):
@@ -223,7 +223,9 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"old")]
-    checkpoint.write(path, b"new")
+    with path.open("rb") as reader:
+        checkpoint.write(path, b"new")
+        assert reader.read() == b"old"  # another file took its name
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"new")]
 
 

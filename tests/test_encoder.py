@@ -176,6 +176,8 @@ def test_dropout_takes_the_same_components_at_every_position():
         torch.testing.assert_close(
             dropped[: len(sentence) + 1, b][kept],
             without[: len(sentence) + 1, b][kept] / 0.7,
+            rtol=5e-3,  # probabilities go in steps of 1/256
+            atol=0,
         )
     share = (dropped[0] == 0).float().mean()
     assert 0.25 < share < 0.35

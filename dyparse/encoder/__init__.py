@@ -26,8 +26,15 @@ class Encoder(nn.Module):
 class EncoderChoice(Protocol):
     """The numbers of an encoder; what it reads."""
 
-    features: list[str]  # of batch.FEATURES
-    subword_buckets: int
+    @property
+    def features(self) -> list[str]:
+        """Some of batch.FEATURES."""
+        ...
+
+    @property
+    def subword_buckets(self) -> int:
+        """The number of different subwords."""
+        ...
 
     def build(self, vocabulary: Vocabulary) -> Encoder:
         """The encoder with fresh weights."""

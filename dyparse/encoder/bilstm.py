@@ -179,7 +179,7 @@ class BagEmbedder(nn.Module):
     def __init__(self, column: str, entries: int, width: int) -> None:
         super().__init__()
         self.column = column
-        self.weight = nn.Parameter(torch.randn(entries, width) * width**-0.5)
+        self.weight = nn.Parameter(torch.randn(entries, width) * 0.5)
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""

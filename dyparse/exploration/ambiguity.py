@@ -11,7 +11,7 @@ from numba import njit
 from dyparse.exploration import highest_scoring_best
 
 
-class Policy(NamedTuple):
+class AmbiguityPolicy(NamedTuple):
     """Ambiguity has no numbers of its own."""
 
     unused: int = 0  # numba has no empty tuples with a class of their own
@@ -24,8 +24,8 @@ class Ambiguity:
     """
 
     @property
-    def policy(self) -> Policy:
-        return Policy()
+    def policy(self) -> AmbiguityPolicy:
+        return AmbiguityPolicy()
 
 
 @njit

@@ -8,7 +8,7 @@ from numba import njit
 from dyparse.exploration import highest_scoring, highest_scoring_best, uniform
 
 
-class Policy(NamedTuple):
+class ExplorePolicy(NamedTuple):
     """What the kernel is told."""
 
     first_epochs: int
@@ -33,8 +33,8 @@ class Explore:
             raise ValueError(f"exploration.first_epochs is {self.first_epochs}, expected 0 or more")
 
     @property
-    def policy(self) -> Policy:
-        return Policy(self.first_epochs, self.probability)
+    def policy(self) -> ExplorePolicy:
+        return ExplorePolicy(self.first_epochs, self.probability)
 
 
 @njit

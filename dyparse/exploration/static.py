@@ -6,7 +6,7 @@ from typing import NamedTuple
 from numba import njit
 
 
-class Policy(NamedTuple):
+class StaticPolicy(NamedTuple):
     """Static training has no numbers of its own."""
 
     unused: int = 0  # numba has no empty tuples with a class of their own
@@ -20,8 +20,8 @@ class Static:
     """
 
     @property
-    def policy(self) -> Policy:
-        return Policy()
+    def policy(self) -> StaticPolicy:
+        return StaticPolicy()
 
 
 @njit

@@ -34,14 +34,14 @@ IMPOSSIBLE = -10_000  # a gain so low that no sum of gains makes up for it
 UNKNOWN, NO, YES = -1, 0, 1
 
 
-class Options(NamedTuple):
+class ArcEagerOptions(NamedTuple):
     """What the kernels are told."""
 
     root_first: bool
     single_root: bool
 
 
-class Gold(NamedTuple):
+class ArcEagerGold(NamedTuple):
     """Gold trees, and tables of best gains that are filled when a state of their row first asks.
 
     Position x of the buffer is token x, and n + 1 when no word is left. Stack words count from the
@@ -77,18 +77,18 @@ class ArcEager(System):
             raise ValueError(f"system.root is {self.root!r}, expected 'last' or 'first'")
 
     @property
-    def options(self) -> Options:
-        return Options(root_first=self.root == "first", single_root=self.single_root)
+    def options(self) -> ArcEagerOptions:
+        return ArcEagerOptions(root_first=self.root == "first", single_root=self.single_root)
 
     def most_moves(self, words: int) -> int:
         return 2 * words
 
-    def prepare(self, gold: ArrayLike) -> Gold:
+    def prepare(self, gold: ArrayLike) -> ArcEagerGold:
         head = np.ascontiguousarray(gold, dtype=np.int32)
         if head.ndim != 2:
             raise ValueError(f"gold has shape {head.shape}, expected [sentences, words + 1]")
         B, N = head.shape
-        return Gold(
+        return ArcEagerGold(
             head=head,
             words=np.zeros(B, dtype=np.int32),
             projective=np.full(B, UNKNOWN, dtype=np.int8),

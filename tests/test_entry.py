@@ -1,0 +1,44 @@
+"""Where programs begin: what the user can mend is one message, what we must mend is a traceback."""
+
+import pytest
+
+from dyparse.entry import clear_errors
+from dyparse.errors import CheckpointError, ConfigError, DyparseError, TreebankError
+
+
+def exit_status(error):
+    """The status that a program ends with when this is raised."""
+    with pytest.raises(SystemExit) as stop, clear_errors():
+        raise error
+    return stop.value.code
+
+
+@pytest.mark.parametrize("kind", [DyparseError, TreebankError, CheckpointError, ConfigError])
+def test_an_error_that_the_user_can_mend_is_its_message_and_status_2(kind, capsys):
+    assert exit_status(kind("x.conllu:3: what to do")) == 2
+    assert capsys.readouterr().err == "error: x.conllu:3: what to do\n"
+
+
+def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path):
+    with pytest.raises(SystemExit) as stop, clear_errors():
+        (tmp_path / "none").read_text()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == f"error: {tmp_path / 'none'}: No such file or directory\n"
+    assert exit_status(OSError("strange")) == 2
+    assert capsys.readouterr().err == "error: strange\n"
+
+
+def test_an_interruption_is_no_traceback(capsys):
+    assert exit_status(KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_a_mistake_of_the_code_stays_a_traceback():
+    with pytest.raises(ZeroDivisionError), clear_errors():
+        raise ZeroDivisionError
+
+
+def test_nothing_happens_where_nothing_is_wrong(capsys):
+    with clear_errors():
+        pass
+    assert capsys.readouterr() == ("", "")
