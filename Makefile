@@ -6,7 +6,7 @@ PYTHON = python3
 VENV = .venv
 
 .DELETE_ON_ERROR:
-.PHONY: help train test slow lint clean
+.PHONY: help train test lint clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -14,11 +14,8 @@ help:  ## list the targets
 train: $(VENV)/installed  ## train on the sample treebank that comes with the package
 	$(VENV)/bin/python train.py
 
-test: $(VENV)/installed-test  ## run the test suite, but for the slow tests
-	$(VENV)/bin/python -m pytest -n auto -m "not slow"
-
-slow: $(VENV)/installed-test  ## run the slow tests
-	$(VENV)/bin/python -m pytest -m slow
+test: $(VENV)/installed-test  ## run the whole test suite
+	$(VENV)/bin/python -m pytest -n auto
 
 lint: $(VENV)/installed-test  ## check style and types
 	$(VENV)/bin/ruff check .

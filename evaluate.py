@@ -1,7 +1,4 @@
-"""Evaluate a saved parser.
-
- python evaluate.py model=DIR treebank=sample split=test   (python evaluate.py --help)
-"""
+"""Evaluate a saved parser:  python evaluate.py model=DIR split=test   (--help lists all)"""
 
 import hydra
 from omegaconf import DictConfig

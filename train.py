@@ -1,6 +1,4 @@
-"""Train a parser:  python train.py treebank=sample exploration=explore seed=1   (python train.py
---help)
-"""
+"""Train a parser:  python train.py treebank=sample exploration=explore   (--help lists all)"""
 
 import hydra
 from hydra.core.hydra_config import HydraConfig

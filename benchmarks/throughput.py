@@ -8,6 +8,8 @@ or forward (parsing). *Training* is all of a step: making the batch, encoding, w
 loss, backward, optimizer, averaging. *Parsing* is all from sentences to sentences with trees.
 """
 
+import dyparse.entry  # noqa: I001 - before torch is imported: how OpenMP waits
+
 import argparse
 import copy
 import sys
@@ -17,7 +19,6 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-import dyparse.entry
 import dyparse.system
 from dyparse.batch import group_by_length
 from dyparse.config import Network

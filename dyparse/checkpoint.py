@@ -7,6 +7,7 @@ vocabulary.json     what the training sentences hold
 metrics.json        how good it is
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from dyparse.config import Network, describe, restore
+from dyparse.config import Network, construct, describe, restore
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import CheckpointError, ConfigError
 from dyparse.system import System
@@ -83,8 +84,8 @@ def read_checkpoint(directory: str | Path) -> Checkpoint:
     try:
         system: System = restore("system", config["system"])
         encoder: EncoderChoice = restore("encoder", config["encoder"])
-        network = Network(**config["network"])
-    except (ConfigError, KeyError, TypeError, ValueError) as error:
+        network: Network = construct(Network, config["network"], "network")
+    except (ConfigError, KeyError) as error:
         raise damaged(path / CONFIG, str(error)) from error
     return Checkpoint(
         system, encoder, network, _read_vocabulary(path / VOCABULARY), _read_weights(path / WEIGHTS)
@@ -103,10 +104,16 @@ def read_metrics(directory: str | Path) -> dict[str, Any]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path.
+    """A temporary name beside the path; it becomes the path if the block ends well, else vanishes.
 
-    It becomes the path when the block ends well, and vanishes if not.
+    Devices and pipes are not replaced but written to.
     """
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a directory, expected a file to write", str(path))
+    if path.exists() and not path.is_file():
+        yield path
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -135,13 +142,16 @@ def _read(path: Path) -> bytes:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
+    content = _read(path)
+    if b"${" in content:
+        raise damaged(path, "interpolations; a model's options are plain values")
     try:
-        config = yaml.safe_load(_read(path))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        config = yaml.safe_load(content)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise damaged(path, "not YAML") from error
     if not isinstance(config, dict) or "format_version" not in config:
         raise damaged(path, "no format_version")
-    if config["format_version"] != FORMAT_VERSION:
+    if config["format_version"] != FORMAT_VERSION or config["format_version"] is True:
         raise CheckpointError(
             f"{path}: format_version {config['format_version']!r}, but dyparse {__version__} "
             f"reads {FORMAT_VERSION}; "
@@ -153,14 +163,14 @@ def _read_config(path: Path) -> dict[str, Any]:
 def _read_vocabulary(path: Path) -> Vocabulary:
     try:
         return Vocabulary.from_json(_read(path).decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise damaged(path, str(error)) from error
 
 
 def _read_weights(path: Path) -> dict[str, Tensor]:
     try:
         return load_tensors(_read(path))
-    except SafetensorError as error:
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise damaged(path, str(error)) from error
 
 

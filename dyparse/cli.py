@@ -1,6 +1,7 @@
 """The `dyparse` command: parse, check, download."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -24,8 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     options = parse_arguments(arguments)
     with clear_errors():
-        status: int = options.run(options)
-        sys.stdout.flush()
+        try:
+            status: int = options.run(options)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever reads our output has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
         return status
 
 

@@ -14,6 +14,7 @@ import functools
 import hashlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -57,20 +58,24 @@ def cached_njit(function: F) -> F:
     )
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT=1
         return function
+    directory = _cache_directory()
+    if directory is None:
+        return cast(F, dispatcher)
     settings: Any = numba.config  # its names are made at run time
-    previous, settings.CACHE_DIR = settings.CACHE_DIR, str(_cache_directory())
+    previous, settings.CACHE_DIR = settings.CACHE_DIR, str(directory)
     try:
         dispatcher.enable_caching()
-    except (RuntimeError, OSError):
-        pass
     finally:
         settings.CACHE_DIR = previous
     return cast(F, dispatcher)
 
 
 @functools.cache
-def _cache_directory() -> Path:
-    """Where compiled kernels of exactly these sources lie; `DYPARSE_CACHE` moves it."""
+def _cache_directory() -> Path | None:
+    """Where compiled kernels of exactly these sources lie; `DYPARSE_CACHE` moves it.
+
+    None if it cannot be written: numba would then use a directory of its own, with stale kernels.
+    """
     kernels = [*_PACKAGE.glob("system/*.py"), *_PACKAGE.glob("exploration/*.py")]
     sources = [
         *sorted(kernels),
@@ -79,6 +84,12 @@ def _cache_directory() -> Path:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sources:
         digest.update(source.read_bytes())
-    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dyparse"
-    root = Path(os.environ.get("DYPARSE_CACHE") or default)
-    return root / f"kernels-{digest.hexdigest()[:16]}"
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    try:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        directory = Path(os.environ.get("DYPARSE_CACHE") or cache / "dyparse") / name
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
+    except (OSError, RuntimeError):  # RuntimeError: nobody's home
+        return None

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.errors import ConfigError
 
-NOT_PART_OF_A_RUN = ("output", "logger", "device", "threads")  # they do not change what is learnt
+NOT_HASHED = ("output", "logger", "device", "threads", "seed")  # how and where, or named apart
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,11 @@ def checked(config: DictConfig, schema: type) -> Any:
 def build(options: dict[str, Any], choice: str) -> Any:
     """The object of a choice, from its part of the checked configuration."""
     given = {str(key): value for key, value in options.items() if key != "_target_"}
-    return construct(get_class(options["_target_"]), given, choice)
+    try:
+        target = get_class(options["_target_"])
+    except (ImportError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{choice}._target_ names no class ({error})") from error
+    return construct(target, given, choice)
 
 
 def describe(chosen: Any) -> dict[str, Any]:
@@ -116,8 +122,13 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
     The same options give the same name.
     """
     if config.output:
+        if HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
+            raise ConfigError(
+                f"output is {config.output!r} for all runs of -m, each would overwrite the last; "
+                "leave it out: every run gets a directory of its own"
+            )
         return Path(config.output)
-    what = {key: value for key, value in config.items() if key not in NOT_PART_OF_A_RUN}
+    what = {key: value for key, value in config.items() if key not in NOT_HASHED}
     text = OmegaConf.to_yaml(OmegaConf.create(what), resolve=True, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]
@@ -131,7 +142,7 @@ def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
     try:
         schema = OmegaConf.structured(target)
         OmegaConf.set_readonly(schema, value=False)  # the schema of a frozen dataclass is
-        merged = OmegaConf.to_container(OmegaConf.merge(schema, given))
+        merged = OmegaConf.to_container(OmegaConf.merge(schema, given), throw_on_missing=True)
         assert isinstance(merged, dict)
         return target(**{str(key): value for key, value in merged.items()})
     except OmegaConfBaseException as error:

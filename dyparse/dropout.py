@@ -9,7 +9,7 @@ class Dropout(nn.Module):
 
     def __init__(self, probability: float) -> None:
         super().__init__()
-        self.dropped = round(probability * 256)  # of 256 values of a byte
+        self.dropped = min(round(probability * 256), 255)  # of 256 values of a byte
 
     def forward(self, x: Tensor) -> Tensor:
         """[…] → […]"""

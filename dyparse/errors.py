@@ -9,6 +9,10 @@ class TreebankError(DyparseError):
     """A treebank or CoNLL-U file cannot be used as it is."""
 
 
+class NoSplitError(TreebankError):
+    """A treebank has no sentences for train, dev or test."""
+
+
 class CheckpointError(DyparseError):
     """A model directory is missing, damaged, or of another version."""
 

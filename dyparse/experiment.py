@@ -2,6 +2,7 @@
 
 import json
 import random
+import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.attachment_scores import attachment_scores
-from dyparse.checkpoint import write
+from dyparse.checkpoint import read_metrics, write
 from dyparse.config import (
     EvaluateOptions,
     Network,
@@ -23,7 +24,7 @@ from dyparse.config import (
     construct,
     run_directory,
 )
-from dyparse.errors import ConfigError, TreebankError
+from dyparse.errors import ConfigError, NoSplitError
 from dyparse.parser import Parser
 from dyparse.score_report import ScoreReport, score_report
 from dyparse.sentence import Sentence
@@ -44,9 +45,8 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     device = prepare_machine(options.device, options.threads, options.seed)
 
     say(f"treebank  {treebank.describe()}")
-    train_sentences, dev = (
-        treebank.read(split)[: trainer.max_sentences] for split in ("train", "dev")
-    )
+    splits = read_splits(treebank, trainer.max_sentences)
+    train_sentences, dev = splits["train"], splits["dev"]
     directory = run_directory(config, choices, treebank.name)
     directory.mkdir(parents=True, exist_ok=True)
     write(directory / "config.yaml", OmegaConf.to_yaml(config, resolve=True).encode())
@@ -61,7 +61,8 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     try:
         lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
         follow_training(trainer, parser, lesson, directory, log)
-        results = final_results(directory / "model", treebank, dev, trainer.max_sentences, device)
+        results = final_results(directory / "model", splits, device)
+        say(next_commands(directory / "model", options.treebank, choices["treebank"]))
         log.finish(results, directory / "model")
         failed = False
     finally:
@@ -74,6 +75,13 @@ def evaluate(config: DictConfig) -> ScoreReport:
     options: EvaluateOptions = checked(config, EvaluateOptions)
     if options.split not in ("train", "dev", "test"):
         raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
+    for name, path in (("json", options.json), ("conllu", options.conllu)):
+        if path and not Path(path).absolute().parent.is_dir():
+            raise ConfigError(f"{name} is {path!r}, whose directory does not exist; make it first")
+    if options.max_tokens_per_batch < 1:
+        raise ConfigError(
+            f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
+        )
     treebank: Treebank = build(options.treebank, "treebank")
     device = prepare_machine(options.device, options.threads, seed=0)
     parser = Parser.load(options.model, device)
@@ -83,6 +91,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
     )
     report = score_report(gold, parsed)
+    say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     if options.conllu:
         write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
     if options.json:
@@ -90,7 +99,6 @@ def evaluate(config: DictConfig) -> ScoreReport:
         write(
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
-    say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     return report
 
 
@@ -115,29 +123,38 @@ def follow_training(
     say(f"trained in {time.perf_counter() - start:.0f} s")
 
 
+def read_splits(treebank: Treebank, max_sentences: int | None) -> dict[str, list[Sentence]]:
+    """Train, dev and, if there is one, test: all read before any work is done."""
+    splits = {split: treebank.read(split)[:max_sentences] for split in ("train", "dev")}
+    try:
+        splits["test"] = treebank.read("test")[:max_sentences]
+    except NoSplitError as error:
+        say(f"          no test results: {error}")
+    return splits
+
+
 def final_results(
-    model: Path,
-    treebank: Treebank,
-    dev: list[Sentence],
-    max_sentences: int | None,
-    device: torch.device,
+    model: Path, splits: dict[str, list[Sentence]], device: torch.device
 ) -> dict[str, dict[str, float]]:
     """Results of the model that was kept, printed and written to its metrics.json."""
     parser = Parser.load(model, device)
-    splits = {"dev": dev}
-    try:
-        splits["test"] = treebank.read("test")[:max_sentences]
-    except TreebankError as error:
-        say(f"no test results: {error}")
-    results = {name: evaluate_quickly(parser, sentences) for name, sentences in splits.items()}
-    metrics = json.loads((model / "metrics.json").read_text(encoding="utf-8"))
-    write(model / "metrics.json", (json.dumps(metrics | results, indent=2) + "\n").encode())
+    named = {split: sentences for split, sentences in splits.items() if split != "train"}
+    results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
+    content = json.dumps(read_metrics(model) | results, indent=2) + "\n"
+    write(model / "metrics.json", content.encode())
     say(result_table(results))
-    say(
-        f"model     {model}\nparse     dyparse parse {model} FILE.conllu\n"
-        f"evaluate  python evaluate.py model={model}"
-    )
     return results
+
+
+def next_commands(model: Path, treebank: dict[str, Any], choice: str) -> str:
+    """Where the model is, and what to do with it, on the treebank of the training."""
+    options = [
+        f"treebank.{k}={v}" for k, v in treebank.items() if k != "_target_" and v is not None
+    ]
+    command = shlex.join(
+        ["python", "evaluate.py", f"model={model}", f"treebank={choice}", *options]
+    )
+    return f"model     {model}\nparse     dyparse parse {model} FILE.conllu\nevaluate  {command}"
 
 
 def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str, float]:
@@ -199,12 +216,14 @@ def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device
 
     The device that was asked for, if it is there.
     """
+    if not 0 <= seed < 2**32:
+        raise ConfigError(f"seed is {seed}, expected 0 to 4294967295")
     if threads is not None:
         if threads < 1:
             raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")
         torch.set_num_threads(threads)
     random.seed(seed)
-    np.random.seed(seed % 2**32)
+    np.random.seed(seed)
     torch.manual_seed(seed)
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

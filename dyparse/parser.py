@@ -55,12 +55,11 @@ class Parser:
     def load(cls, directory: str | Path, device: str | torch.device = "cpu") -> "Parser":
         """The parser saved in a model directory; CheckpointError says what is wrong with one."""
         saved = read_checkpoint(directory)
-        parser = cls.with_fresh_weights(
-            saved.system, saved.encoder, saved.network, saved.vocabulary
-        )
+        parts = (saved.system, saved.encoder, saved.network, saved.vocabulary)
         try:
+            parser = cls.with_fresh_weights(*parts)
             parser.model.load_state_dict(saved.weights)
-        except RuntimeError as error:
+        except (RuntimeError, MemoryError) as error:  # sizes that do not fit, or are absurd
             raise damaged(Path(directory), " ".join(str(error).split())[:200]) from error
         parser.model.to(device).eval()
         return parser

@@ -4,7 +4,7 @@ import re
 
 TOKEN = re.compile(
     r"""
-    \d+(?:[.,:]\d+)*%?           # 3  1,000.5  12:30  40%
+    \d+(?:[.,:]\d+)*%?(?!\w)     # 3  1,000.5  12:30  40%
   | \w+(?:[-'’.]\w+)*            # word  mother-in-law  don't  U.S
   | \.{2,} | -{2,}               # ...  --
   | \S                           # any other character alone

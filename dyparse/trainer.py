@@ -67,6 +67,8 @@ class Trainer:
         for name in ("learning_rate", "max_gradient_norm", "final_rate"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"trainer.{name} is {getattr(self, name)}, expected more than 0")
+        if self.weight_decay < 0:
+            raise ValueError(f"trainer.weight_decay is {self.weight_decay}, expected 0 or more")
         if not 0 <= self.warmup <= self.constant <= 1:
             raise ValueError(
                 f"trainer.warmup is {self.warmup} and trainer.constant {self.constant}, "
@@ -232,7 +234,7 @@ class MovingAverage:
     def follow(self, model: Model) -> None:
         """To be called after every update; decay is per update."""
         self.updates += 1
-        interval = UPDATES_PER_AVERAGE if self.updates > 100 else 1
+        interval = UPDATES_PER_AVERAGE if self.updates > 100 and self.decay > 0 else 1
         if self.updates % interval:
             return
         decay = min(self.decay, self.updates / (10 + self.updates))

@@ -8,6 +8,7 @@ down, for one update over all of them.
 """
 
 import functools
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
@@ -109,10 +110,13 @@ def _in_shards(
     return list(_pool(threads).map(walk_rows, bounds[:-1], bounds[1:]))
 
 
-@functools.cache
+@functools.cache  # emptied in forked children: threads do not survive a fork
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Threads for the walk, which runs without Python's lock; made once."""
     return ThreadPoolExecutor(threads, thread_name_prefix="walk")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 @cached_njit

@@ -181,6 +181,29 @@ def test_text_is_one_sentence_per_line_and_blank_lines_are_skipped(
     assert command("parse", model_directory, "--text", stdin=path.read_bytes())[1] == out
 
 
+def test_options_may_stand_before_between_and_behind_files(
+    command, file, parser, model_directory, tmp_path
+):
+    one, two = (file(name, DEV[k].to_conllu()) for k, name in enumerate(("a", "b")))
+    out = tmp_path / "out"
+    wanted = expected(parser, DEV[:2])
+    for arguments in (
+        ["-o", out, model_directory, one, two],
+        [model_directory, "-o", out, one, two],
+        [model_directory, one, "-o", out, two],
+        [model_directory, one, two, "-o", out],
+    ):
+        assert command("parse", *arguments) == (0, "", "")
+        assert out.read_text() == wanted
+        out.unlink()
+    assert command("parse", model_directory, "--threads", "1", "-", stdin=one.read_bytes())[0] == 0
+    assert command("check", one, "--limit", "3", two)[1].count("sound") == 2
+    for wrong in (["parse", model_directory, one, "--nosuch"], ["download", "UD_A-B", "more"]):
+        status, _, err = command(*wrong)
+        assert status == 2
+        assert "unrecognized arguments" in err
+
+
 def test_text_without_any_sentence_gives_nothing(command, file, model_directory):
     assert command("parse", "--text", model_directory, file("in.txt", "\n\n  \n"))[:2] == (0, "")
     assert command("parse", model_directory, "--text")[:2] == (0, "")

@@ -1,7 +1,9 @@
 """Compiled kernels: found by the type of their first argument, cached without going stale."""
 
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -11,9 +13,11 @@ from typing import NamedTuple
 
 import pytest
 from numba import njit
-from tiny import PROJECT
+from omegaconf import OmegaConf
+from tiny import PROJECT, yamls
 
 from dyparse.compiled import kernel
+from dyparse.config import build
 
 MOVES = """
 import json, sys
@@ -100,6 +104,17 @@ def test_a_kernel_is_the_namesake_in_the_module_of_the_first_argument(shapes):
     assert area.__doc__ == "The area of a shape, times a factor."
 
 
+def test_types_that_kernels_are_found_by_have_names_of_their_own():
+    """Numba tells NamedTuples apart by name and fields, not by module."""
+    types = [type(chosen("system", path).options) for path in yamls("system")]
+    types += [type(chosen("exploration", path).policy) for path in yamls("exploration")]
+    assert len({cls.__name__ for cls in types}) == len(types) >= 4
+
+
+def chosen(choice, path):
+    return build(OmegaConf.to_container(OmegaConf.load(path)), choice)
+
+
 def test_kernels_run_as_plain_python_with_the_same_result():
     assert python(WALK, NUMBA_DISABLE_JIT="1") == python(WALK)
 
@@ -126,3 +141,17 @@ def test_without_a_place_for_the_cache_everything_still_works(tmp_path):
     (tmp_path / "file").touch()
     nowhere = str(tmp_path / "file" / "cache")
     assert python(MOVES, DYPARSE_CACHE=nowhere) == [[True, False, False, False]] * 3
+
+
+def test_every_class_that_finds_kernels_is_another_one_for_numba():
+    """numba tells NamedTuples apart by name and fields; two alike would share compiled code."""
+    owners = {}
+    for folder in ("system", "exploration"):
+        package = importlib.import_module(f"dyparse.{folder}")
+        for found in pkgutil.iter_modules(package.__path__):
+            module = importlib.import_module(f"{package.__name__}.{found.name}")
+            for name, member in vars(module).items():
+                if hasattr(member, "_fields") and member.__module__ == module.__name__:
+                    assert name not in owners, f"{name} is in {owners[name]} and {module.__name__}"
+                    owners[name] = module.__name__
+    assert {"ArcEagerOptions", "StaticPolicy"} <= set(owners)

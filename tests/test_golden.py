@@ -17,4 +17,4 @@ def test_a_tiny_training_gives_what_it_gave_before():
     for column in ("heads", "relations"):
         pairs = zip(found[column], expected[column], strict=True)
         assert sum(a == b for a, b in pairs) >= WORDS - 2, (found, HOW)
-    assert 25 < expected["las"] < 90  # it has learnt something, and could do better or worse
+    assert 15 < expected["las"] < 90  # it has learnt something, and could do better or worse

@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from dyparse.batch import FEATURES
+from dyparse.dropout import Dropout
 from dyparse.loss.set_nll import SetNLL
 from dyparse.model import label_loss
 from dyparse.scorer import score, table_rows
@@ -83,6 +84,20 @@ def test_the_scorer_is_float32_on_the_host_without_gradient(parser):
         assert array.dtype == np.float32
         assert array.flags.c_contiguous
     np.testing.assert_allclose(scorer.table, table.detach().numpy(), rtol=1e-6)
+
+
+def test_while_training_the_scorer_lacks_some_hidden_units_and_otherwise_none(parser):
+    model = parser.model
+    model.dropout = Dropout(0.5)
+    table = model.table(model.encode(parser.batcher.batch(SENTENCES[:2])))
+    weight = model.output.weight.detach().numpy()
+    np.testing.assert_array_equal(model.eval().scorer(table).output, weight)
+    model.train()
+    dropped = model.scorer(table).output
+    is_dropped = (dropped == 0).all(0)
+    assert 0 < is_dropped.sum() < is_dropped.size
+    np.testing.assert_allclose(dropped[:, ~is_dropped], 2 * weight[:, ~is_dropped], rtol=1e-6)
+    assert (model.scorer(table).output != dropped).any()
 
 
 def test_an_empty_slot_has_the_last_row_of_the_table():

@@ -19,7 +19,7 @@ from dyparse.logger.none import NoLogger
 from dyparse.score_report import CORE
 from dyparse.treebank.conllu_file import read_sentences
 
-CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
+CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll", "treebank": "sample"}
 FIGURES = ("epoch", "loss", "cost_per_state", "dev_uas", "dev_las", "tokens_per_second")
 TIMES = ("seconds", "tokens_per_second", "sentences_per_second")
 SMALL = [
@@ -278,7 +278,6 @@ def test_wandb_without_an_account_runs_offline_and_nothing_fails(tmp_path):
         "train.py",
         *(*SMALL, "trainer.max_sentences=8", "logger=wandb", "output=here"),
         cwd=tmp_path,
-        timeout=150,
         HOME=str(tmp_path / "home"),
         DYPARSE_CACHE=os.environ.get("DYPARSE_CACHE") or str(default),
     )

@@ -83,7 +83,7 @@ def trained(
 
 
 def run(
-    script: str, *arguments: Any, cwd: Path, timeout: float = 120, **environment: str
+    script: str, *arguments: Any, cwd: Path, timeout: float = 300, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """A script of the project in a process of its own, on one thread, with output as text."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("WANDB")}

@@ -169,19 +169,10 @@ def _static_all(options, states, gold, is_legal, costs, out):
 
 
 @cached_njit
-def _step_all(options, states, moves, is_legal):
-    """Take a legal move in every row; the first row with an illegal one, or NONE.
-
-    Finished rows stay.
-    """
+def _step_all(options, states, moves):
     for i in range(states.length.shape[0]):
-        if is_finished(options, states, i):
-            continue
-        legal(options, states, i, is_legal)
-        if moves[i] < 0 or moves[i] >= is_legal.shape[0] or not is_legal[moves[i]]:
-            return i
-        take_move(options, states, i, moves[i])
-    return NONE
+        if not is_finished(options, states, i):
+            take_move(options, states, i, moves[i])
 
 
 class System:
@@ -252,9 +243,14 @@ class System:
         chosen = np.asarray(moves, dtype=np.int32)
         if chosen.shape != states.length.shape:
             raise ValueError(f"moves have shape {chosen.shape}, expected {states.length.shape}")
-        row = _step_all(self.options, states, chosen, np.zeros(len(self.moves), dtype=np.bool_))
-        if row != NONE:
-            raise ValueError(f"move {chosen[row]} is not legal in row {row}; see legal(states)")
+        is_known = (chosen >= 0) & (chosen < len(self.moves))
+        is_legal = self.legal(states)[np.arange(len(chosen)), np.where(is_known, chosen, 0)]
+        wrong = np.flatnonzero(~self.finished(states) & ~(is_known & is_legal))
+        if len(wrong):
+            raise ValueError(
+                f"move {chosen[wrong[0]]} is not legal in row {wrong[0]}; see legal(states)"
+            )
+        _step_all(self.options, states, chosen)
 
     def finished(self, states: States) -> NDArray[np.bool_]:
         """[B]: no move left."""
@@ -267,13 +263,20 @@ class System:
         return np.where(states.head == NONE, 0, states.head).astype(np.int32)
 
     def _prepared(self, states: States, gold: Any) -> Any:
-        prepared: Any = gold if isinstance(gold, tuple) else self.prepare(gold)
+        """Gold with its tables, for these states; ValueError if it cannot be for them."""
+        prepared: Any = gold if hasattr(gold, "head") else self.prepare(gold)
         B, N = prepared.head.shape
+        if prepared.options != self.options:
+            raise ValueError("gold was prepared by a system with other options; prepare it anew")
         if len(states.length) != B or states.length.max(initial=0) > N:
             raise ValueError(
                 f"gold has shape {(B, N)}, expected a row for each of {len(states.length)} states "
                 f"and at least {states.length.max(initial=0)} columns"
             )
+        length = states.length[:, None]
+        is_word = (np.arange(N) > 0) & (np.arange(N) < length)
+        if (is_word & ((prepared.head < 0) | (prepared.head >= length))).any():
+            raise ValueError("gold has heads outside the sentence, expected 0..n for words 1..n")
         return prepared
 
 

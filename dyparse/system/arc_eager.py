@@ -48,6 +48,7 @@ class ArcEagerGold(NamedTuple):
     bottom, the root apart.
     """
 
+    options: ArcEagerOptions  # of the system that prepared it
     head: NDArray[np.int32]  # [B, N]
     words: NDArray[np.int32]  # [B]            that the row's tables are for; 0 = none yet
     projective: NDArray[np.int8]  # [B]            YES, NO or UNKNOWN
@@ -75,6 +76,8 @@ class ArcEager(System):
     def __post_init__(self) -> None:
         if self.root not in ("last", "first"):
             raise ValueError(f"system.root is {self.root!r}, expected 'last' or 'first'")
+        if not isinstance(self.single_root, bool):
+            raise ValueError(f"system.single_root is {self.single_root!r}, expected true or false")
 
     @property
     def options(self) -> ArcEagerOptions:
@@ -84,11 +87,12 @@ class ArcEager(System):
         return 2 * words
 
     def prepare(self, gold: ArrayLike) -> ArcEagerGold:
-        head = np.ascontiguousarray(gold, dtype=np.int32)
+        head = np.array(gold, dtype=np.int32, order="C")
         if head.ndim != 2:
             raise ValueError(f"gold has shape {head.shape}, expected [sentences, words + 1]")
         B, N = head.shape
         return ArcEagerGold(
+            options=self.options,
             head=head,
             words=np.zeros(B, dtype=np.int32),
             projective=np.full(B, UNKNOWN, dtype=np.int8),

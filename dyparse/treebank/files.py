@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dyparse.errors import TreebankError
+from dyparse.errors import NoSplitError
 from dyparse.sentence import Sentence
 from dyparse.treebank.split import SPLITS, SplitFiles, describe_files, read_split
 
@@ -29,7 +29,7 @@ class Files:
     def read(self, split: str) -> list[Sentence]:
         sentences = read_split(self._files(), split, self.held_out)
         if sentences is None:
-            raise TreebankError(
+            raise NoSplitError(
                 f"no file is named for {split}; set treebank.{split}=FILE to a CoNLL-U file"
             )
         return sentences

@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from dyparse.errors import TreebankError
+from dyparse.errors import NoSplitError, TreebankError
 from dyparse.sentence import Sentence
 from dyparse.treebank.split import SPLITS, SplitFiles, describe_files, read_split
 
@@ -25,7 +25,7 @@ class UD:
         files = self._files()
         sentences = read_split(files, split, self.held_out)
         if sentences is None:
-            raise TreebankError(
+            raise NoSplitError(
                 f"{self._directory()}: no *-ud-{split}.conllu; this treebank has only "
                 f"{', '.join(files)}: take another treebank, or make your own split and use "
                 "treebank=files"
