@@ -62,7 +62,7 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
         lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
         follow_training(trainer, parser, lesson, directory, log)
         results = final_results(directory / "model", splits, device)
-        say(next_commands(directory / "model", options.treebank, choices["treebank"]))
+        say(next_commands(directory / "model", options.treebank))
         log.finish(results, directory / "model")
         failed = False
     finally:
@@ -146,8 +146,9 @@ def final_results(
     return results
 
 
-def next_commands(model: Path, treebank: dict[str, Any], choice: str) -> str:
+def next_commands(model: Path, treebank: dict[str, Any]) -> str:
     """Where the model is, and what to do with it, on the treebank of the training."""
+    choice = treebank["_target_"].split(".")[-2]
     options = [
         f"treebank.{k}={v}" for k, v in treebank.items() if k != "_target_" and v is not None
     ]

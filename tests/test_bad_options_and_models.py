@@ -22,7 +22,7 @@ from dyparse.logger.wandb import WandbLogger
 from dyparse.tokenizer import tokenize
 from dyparse.trainer import Trainer
 
-CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll", "treebank": "sample"}
+CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
 
 
 @pytest.mark.parametrize("override", ["seed=-1", "seed=99999999999999999999999"])

@@ -114,7 +114,7 @@ def test_a_wrong_option_is_one_message_that_names_it_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     config = configured("trainer=debug", override)
     with pytest.raises(ConfigError) as caught:
-        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll", "treebank": "sample"})
+        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
     message = str(caught.value)
     assert name in message
     assert "\n" not in message

@@ -19,7 +19,7 @@ from dyparse.logger.none import NoLogger
 from dyparse.score_report import CORE
 from dyparse.treebank.conllu_file import read_sentences
 
-CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll", "treebank": "sample"}
+CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
 FIGURES = ("epoch", "loss", "cost_per_state", "dev_uas", "dev_las", "tokens_per_second")
 TIMES = ("seconds", "tokens_per_second", "sentences_per_second")
 SMALL = [
