@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from tqdm import tqdm
 
 from dyparse.attachment_scores import attachment_scores
@@ -202,11 +203,17 @@ class Course:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(
-            self.parser.model.parameters(), self.trainer.max_gradient_norm, foreach=True
-        )
+        self.clip_gradients()
         self.optimizer.step()
         self.average.follow(self.parser.model)
+
+    def clip_gradients(self) -> None:
+        """Scale the gradients down to the largest norm allowed, if they are above it."""
+        parameters = [p for p in self.parser.model.parameters() if p.grad is not None]
+        norm = get_total_norm([p.grad for p in parameters if p.grad is not None])
+        most = self.trainer.max_gradient_norm
+        if norm.device.type != "cpu" or norm > most:  # a device is not waited for
+            clip_grads_with_norm_(parameters, most, norm)
 
     def _on_device(self, *arrays: NDArray[Any]) -> list[Tensor]:
         device = self.parser.model.device
