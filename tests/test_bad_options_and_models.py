@@ -5,7 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from test_checkpoint import assert_refused, rewrite_config, saved  # noqa: F401
@@ -15,8 +17,10 @@ from test_train_and_evaluate import trained_here
 from test_trainer import Course, weights_of
 from tiny import PROJECT, fresh_parser, lesson, sample
 
+from dyparse import system
+from dyparse.checkpoint import write
 from dyparse.config import build
-from dyparse.errors import ConfigError
+from dyparse.errors import ConfigError, TreebankError
 from dyparse.experiment import train
 from dyparse.logger.wandb import WandbLogger
 from dyparse.tokenizer import tokenize
@@ -116,3 +120,71 @@ def test_the_command_that_is_printed_evaluates_on_the_same_treebank(tmp_path, ca
     trained_here(tmp_path / "run", "treebank=files", f"treebank.train={path}")
     command = re.search(r"python evaluate\.py (.*)", capsys.readouterr().out)[1]
     assert "treebank=files" in command
+
+
+def test_gold_heads_outside_the_sentence_are_refused():
+    found = system.load("arc_eager")
+    with pytest.raises(ValueError, match="outside the sentence"):
+        found.cost(found.start([2]), [[0, 0, 2_000_000_000]])
+    with pytest.raises(ValueError, match="outside the sentence"):
+        found.cost(found.start([1, 2]), [[0, 2, 0], [0, 0, 1]])
+
+
+def test_gold_prepared_for_other_options_is_refused():
+    one, other = (system.load("arc_eager", single_root=single) for single in (True, False))
+    with pytest.raises(ValueError, match="other options"):
+        other.cost(other.start([2]), one.prepare([[0, 0, 1]]))
+
+
+def test_prepared_gold_does_not_change_with_the_array_it_was_made_of():
+    found = system.load("arc_eager")
+    heads = np.array([[0, 0, 1, 2]], dtype=np.int32)
+    prepared = found.prepare(heads)
+    before = found.cost(found.start([3]), prepared)
+    heads[:] = [[0, 2, 3, 0]]
+    assert (found.cost(found.start([3]), prepared) == before).all()
+
+
+def test_an_illegal_move_changes_no_state():
+    found = system.load("arc_eager")
+    states = found.start([2, 2])
+    before = states.copy()
+    with pytest.raises(ValueError, match="row 1"):
+        found.step(states, [0, 3])
+    assert all((a == b).all() for a, b in zip(states, before, strict=True))
+
+
+def test_a_pipe_is_written_to_and_a_link_keeps_pointing_to_its_file(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write(link, b"new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    write(Path(os.devnull), b"gone")
+    assert not Path(os.devnull).is_file()
+
+
+def test_one_output_for_a_whole_sweep_is_refused(tmp_path):
+    command = [sys.executable, str(PROJECT / "train.py"), "-m", "trainer=debug", "seed=1,2"]
+    done = subprocess.run(
+        [*command, f"output={tmp_path / 'x'}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "each would overwrite the last" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_malformed_test_file_stops_a_training_before_it_begins(tmp_path):
+    good, bad = tmp_path / "good.conllu", tmp_path / "bad.conllu"
+    good.write_text("".join(s.to_conllu() for s in sample("train")[:20]))
+    bad.write_text("1\tone\n\n")
+    files = [f"treebank.train={good}", f"treebank.dev={good}", f"treebank.test={bad}"]
+    with pytest.raises(TreebankError, match=r"bad\.conllu:1"):
+        trained_here(tmp_path / "run", "treebank=files", *files)
+    assert not (tmp_path / "run").exists()

@@ -228,13 +228,16 @@ class Arrays(TorchFunctionMode):
 
 
 def test_an_update_reads_from_the_device_in_the_scorer_only():
-    """The scorer's four arrays; every further number here would stop a GPU once per batch."""
+    """The scorer's four arrays; every further number here would stop a GPU once per batch.
+
+    One number is read on a CPU only, where nothing waits: whether gradients have to be clipped.
+    """
     course = Course(SHORT, fresh_parser(TRAIN), lesson(TRAIN, DEV))
     course.learn(TRAIN[:8], 1, 0.1)
     with Arrays() as arrays, Reads() as reads:
         course.learn(TRAIN[8:16], 1, 0.2)
     assert +arrays.count == {"numpy": 4}
-    assert +reads.count == {}
+    assert sum(reads.count.values()) == 1
 
 
 @pytest.mark.parametrize(
