@@ -1,10 +1,9 @@
 """Models on disk: a directory of data, never of code.
 
-model.safetensors   the weights
-config.yaml         system, encoder and sizes, by name; format_version and the versions that wrote
-it
-vocabulary.json     what the training sentences hold
-metrics.json        how good it is
+    model.safetensors   the weights
+    config.yaml         system, encoder and sizes, by name; versions of format and code
+    vocabulary.json     what the training sentences hold
+    metrics.json        how good it is
 """
 
 import errno

@@ -1,13 +1,11 @@
 """Numba with a cache that cannot go stale, and kernels found by the type of their first argument.
 
 A *kernel* is a compiled function that several choices implement under one name: `legal`, `cost`,
-`follow`, ….
-Generic code, such as the walk, calls the declared kernel; compiled or not, the call reaches the
-function of that name in
-the module that defines the class of the first argument. That class needs a name of its own, because
-numba tells NamedTuples apart by name and fields, not by module. So the walk is one ordinary cached
-function, not a closure made anew for
-every system, and a new system needs no registration.
+`follow`, …. Generic code, such as the walk, calls the declared kernel; compiled or not, the call
+reaches the function of that name in the module that defines the class of the first argument. That
+class needs a name of its own, because numba tells NamedTuples apart by name and fields, not by
+module. So the walk is one ordinary cached function, not a closure made anew for every system, and a
+new system needs no registration.
 """
 
 import functools
@@ -46,12 +44,10 @@ def kernel(declared: F) -> F:
 
 
 def cached_njit(function: F) -> F:
-    """`numba.njit(nogil=True)`, cached on disk under a key of every source file that can be
-    compiled in.
+    """`numba.njit(nogil=True)`, cached on disk under a key of all kernels of the package.
 
     Numba's own cache looks only at the file of the function and misses changes in the kernels it
-    calls. Where no cache directory
-    can be written the function is compiled in every process.
+    calls. Where no cache directory can be written, every process compiles for itself.
     """
     dispatcher = numba.njit(nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")(
         function

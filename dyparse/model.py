@@ -13,12 +13,10 @@ from dyparse.scorer import Scorer
 
 
 class Model(nn.Module):
-    """An encoder, a scorer of moves with one hidden layer over feature slots, and a labeller of
-    arcs.
+    """An encoder, a scorer of moves with a hidden layer over feature slots, a labeller of arcs.
 
     The hidden layer of a state is a sum over its slots, so each token's share is computed once per
-    slot, in the *table*; the walk
-    and the update only add up rows of it.
+    slot, in the *table*; the walk and the update only add up rows of it.
     """
 
     def __init__(
@@ -48,7 +46,7 @@ class Model(nn.Module):
     def table(self, encoded: Tensor) -> Tensor:
         """Every token's share in every slot, and last the shares of an empty slot.
 
-         [B, N, width] → [B·N + 1, F, D].
+        [B, N, width] → [B·N + 1, F, D]
         """
         _, slots, hidden = self.empty_shares.shape
         shares = self.shares(encoded.reshape(-1, encoded.shape[-1])).view(-1, slots, hidden)
@@ -91,10 +89,7 @@ class Labeller(nn.Module):
 
 
 def label_loss(scores: Tensor, label: Tensor) -> Tensor:
-    """Mean cross-entropy over the tokens that have a label; others have NONE.
-
-     [B, N, labels], [B, N] → [].
-    """
+    """Mean cross-entropy over the tokens whose label is not NONE.  [B, N, labels], [B, N] → []"""
     return cross_entropy(scores.flatten(0, 1), label.flatten(), ignore_index=-1)
 
 

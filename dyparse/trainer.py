@@ -47,7 +47,7 @@ class Trainer:
     is kept.
     """
 
-    epochs: int = 20
+    epochs: int = 18
     patience: int = 10
     max_tokens_per_batch: int = 300
     learning_rate: float = 2e-3

@@ -1,10 +1,8 @@
 """The walk: whole sentences of a whole batch through their states, in one compiled call.
 
 Per state: feature slots, legal moves, scores (a sum of table rows, ReLU, a small product), costs,
-the choice, the step. Neither
-Python nor torch is entered between two states, nothing is differentiated. In training every
-visited state is written
-down, for one update over all of them.
+the choice, the step. Neither Python nor torch is entered between two states, nothing is
+differentiated. In training every visited state is written down, for one update over all of them.
 """
 
 import functools

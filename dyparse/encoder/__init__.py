@@ -1,8 +1,7 @@
 """Encoders: a vector for every token.
 
 To add one: write `dyparse/encoder/<name>.py` with a frozen dataclass whose `build` makes an
-`Encoder`; write
-`conf/encoder/<name>.yaml`. Training, checkpoints and the tests find it by its name.
+`Encoder`; write `conf/encoder/<name>.yaml`. Training, checkpoints and tests find it by its name.
 """
 
 from typing import Protocol

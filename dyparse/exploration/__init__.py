@@ -1,8 +1,8 @@
 """Explorations: which move the walk takes next while the parser learns.
 
 To add one: write `dyparse/exploration/<name>.py` with a frozen dataclass whose `policy` is a
-NamedTuple of numbers, and the kernel
-`follow` below; write `conf/exploration/<name>.yaml`. Training and the tests find it by its name.
+NamedTuple of numbers (named after it), and the kernel `follow` below; write
+`conf/exploration/<name>.yaml`. Training and the tests find it by its name.
 """
 
 from typing import NamedTuple, Protocol

@@ -1,8 +1,7 @@
 """Losses: what the scores of the visited states are told.
 
 To add one: write `dyparse/loss/<name>.py` with a frozen dataclass that is called like `Loss`
-below; write `conf/loss/<name>.yaml`.
-Training and the tests find it by its name.
+below; write `conf/loss/<name>.yaml`. Training and the tests find it by its name.
 """
 
 from typing import Protocol

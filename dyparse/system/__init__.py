@@ -9,10 +9,8 @@
     system.heads(states)                              # [B, N]
 
 To add a system: write `dyparse/system/<name>.py` with a NamedTuple of options (named after the
-system), a frozen dataclass
-derived from `System`, and the
-kernels declared below; write `conf/system/<name>.yaml`. Nothing else: `load`, training and the
-tests find it by its name.
+system), a frozen dataclass derived from `System`, and the kernels declared below; write
+`conf/system/<name>.yaml`. Nothing else: `load`, training and the tests find it by its name.
 """
 
 import dataclasses
