@@ -12,7 +12,7 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
 
 train: $(VENV)/installed  ## train on the sample treebank that comes with the package
-	$(VENV)/bin/python train.py
+	$(VENV)/bin/python train.py trainer.epochs=10
 
 test: $(VENV)/installed-test  ## run the whole test suite
 	$(VENV)/bin/python -m pytest -n auto

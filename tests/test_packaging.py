@@ -129,7 +129,7 @@ def clone(tmp_path: Path) -> Clone:
 
 VENV = "-m venv .venv"
 INSTALL, INSTALL_TEST = "-m pip install -e .", "-m pip install -e .[test]"
-TRAIN, TEST = "train.py", "-m pytest -n auto"
+TRAIN, TEST = "train.py trainer.epochs=10", "-m pytest -n auto"
 
 
 def test_make_train_sets_up_once_and_trains_every_time(clone: Clone) -> None:
