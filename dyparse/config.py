@@ -103,7 +103,8 @@ def restore(choice: str, described: Any) -> Any:
     if not isinstance(described, dict) or not isinstance(described.get("name"), str):
         raise ConfigError(f"{choice} is {described!r}, expected a name and options")
     folder = importlib.import_module(f"dyparse.{choice}")
-    known = [module.name for module in pkgutil.iter_modules(folder.__path__)]
+    modules = (module.name for module in pkgutil.iter_modules(folder.__path__))
+    known = [name for name in modules if not name.startswith("_")]
     if described["name"] not in known:
         raise ConfigError(f"no {choice} {described['name']!r}; there are {', '.join(known)}")
     module = importlib.import_module(f"{folder.__name__}.{described['name']}")

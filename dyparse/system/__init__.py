@@ -10,7 +10,8 @@
 
 To add a system: write `dyparse/system/<name>.py` with a NamedTuple of options (named after the
 system), a frozen dataclass derived from `System`, and the kernels declared below; write
-`conf/system/<name>.yaml`. Nothing else: `load`, training and the tests find it by its name.
+`conf/system/<name>.yaml`. Nothing else: `load`, training and the tests find it by its name. What
+several systems share is in modules whose names begin with an underscore.
 """
 
 import dataclasses
@@ -74,7 +75,7 @@ def arc(options, states, i, move):
 
 @kernel
 def step(options, states, i, move):
-    """Change stack and buffer as the move does; arcs are `arc`'s affair."""
+    """Change stack and buffer as the move does; its arc has been added already."""
 
 
 @kernel
@@ -109,6 +110,31 @@ def buffer_front(states, i):
 
 
 @njit
+def buffer_second(states, i):
+    """The token after the front of the buffer, or NONE."""
+    position = states.front[i] + 1
+    return states.buffer[i, position] if position < states.end[i] else NONE
+
+
+@njit
+def head_of(states, i, token):
+    """The token's head so far, or NONE, also of no token."""
+    return states.head[i, token] if token != NONE else NONE
+
+
+@njit
+def leftmost(states, i, token):
+    """The token's leftmost dependent to its left, or NONE, also of no token."""
+    return states.left[i, token] if token != NONE else NONE
+
+
+@njit
+def rightmost(states, i, token):
+    """The token's rightmost dependent to its right, or NONE, also of no token."""
+    return states.right[i, token] if token != NONE else NONE
+
+
+@njit
 def push(states, i, token):
     """Put a token on the stack."""
     states.stack[i, states.stack_size[i]] = token
@@ -127,11 +153,21 @@ def attach(states, i, head, dependent):
 
 @njit
 def take_move(options, states, i, move):
-    """Add the arc of a move and change stack and buffer."""
+    """Add the arc of a move, then change stack and buffer."""
     head, dependent = arc(options, states, i, move)
-    step(options, states, i, move)
     if dependent != NONE:
         attach(states, i, head, dependent)
+    step(options, states, i, move)
+
+
+@njit
+def first_best(order, is_legal, costs):
+    """Of the moves in this order, the first that is legal and of least cost."""
+    best = NONE
+    for move in order:
+        if is_legal[move] and (best == NONE or costs[move] < costs[best]):
+            best = move
+    return best
 
 
 @cached_njit
@@ -178,6 +214,13 @@ class System:
 
     moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
+    exact: ClassVar[bool] = True  # cost is exact in every state; else only on the way to gold
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every system is one
+            value = getattr(self, field.name)
+            if isinstance(field.default, bool) and not isinstance(value, bool):
+                raise ValueError(f"system.{field.name} is {value!r}, expected true or false")
 
     @property
     def options(self) -> NamedTuple:
@@ -279,8 +322,17 @@ class System:
 
 
 def names() -> list[str]:
-    """Names of all transition systems: the modules of this folder."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    """Names of all transition systems: the modules of this folder that have no underscore."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in modules if not name.startswith("_"))
+
+
+def gold_heads(gold: ArrayLike) -> NDArray[np.int32]:
+    """Gold heads as [sentences, words + 1], a copy; ValueError if they are not of that shape."""
+    head = np.array(gold, dtype=np.int32, order="C")
+    if head.ndim != 2:
+        raise ValueError(f"gold has shape {head.shape}, expected [sentences, words + 1]")
+    return head
 
 
 def load(name: str, **options: Any) -> System:

@@ -27,7 +27,17 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from dyparse.sentence import NONE
-from dyparse.system import System, buffer_front, push, stack_top
+from dyparse.system import (
+    System,
+    buffer_front,
+    first_best,
+    gold_heads,
+    head_of,
+    leftmost,
+    push,
+    rightmost,
+    stack_top,
+)
 
 SHIFT, RIGHT, LEFT, REDUCE = range(4)
 IMPOSSIBLE = -10_000  # a gain so low that no sum of gains makes up for it
@@ -76,8 +86,7 @@ class ArcEager(System):
     def __post_init__(self) -> None:
         if self.root not in ("last", "first"):
             raise ValueError(f"system.root is {self.root!r}, expected 'last' or 'first'")
-        if not isinstance(self.single_root, bool):
-            raise ValueError(f"system.single_root is {self.single_root!r}, expected true or false")
+        super().__post_init__()
 
     @property
     def options(self) -> ArcEagerOptions:
@@ -87,9 +96,7 @@ class ArcEager(System):
         return 2 * words
 
     def prepare(self, gold: ArrayLike) -> ArcEagerGold:
-        head = np.array(gold, dtype=np.int32, order="C")
-        if head.ndim != 2:
-            raise ValueError(f"gold has shape {head.shape}, expected [sentences, words + 1]")
+        head = gold_heads(gold)
         B, N = head.shape
         return ArcEagerGold(
             options=self.options,
@@ -206,10 +213,10 @@ def features(options, states, i, out):  # noqa: ARG001
     out[1] = stack_top(states, i, 1)
     out[2] = stack_top(states, i, 2)
     out[3] = b
-    out[4] = states.head[i, s] if s != NONE else NONE
-    out[5] = states.left[i, s] if s != NONE else NONE
-    out[6] = states.right[i, s] if s != NONE else NONE
-    out[7] = states.left[i, b] if b != NONE else NONE
+    out[4] = head_of(states, i, s)
+    out[5] = leftmost(states, i, s)
+    out[6] = rightmost(states, i, s)
+    out[7] = leftmost(states, i, b)
 
 
 @njit
@@ -219,11 +226,7 @@ def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
     On the way to a projective tree with one root this is Algorithm 1 of Goldberg & Nivre (2012):
     REDUCE only where SHIFT would lose an arc.
     """
-    best = NONE
-    for move in (LEFT, RIGHT, SHIFT, REDUCE):
-        if is_legal[move] and (best == NONE or costs[move] < costs[best]):
-            best = move
-    return best
+    return first_best((LEFT, RIGHT, SHIFT, REDUCE), is_legal, costs)
 
 
 @njit
