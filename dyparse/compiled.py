@@ -26,18 +26,20 @@ _PACKAGE = Path(__file__).parent
 
 
 def kernel(declared: F) -> F:
-    """Turn a declaration into a call of its namesake in the module of the first argument's
-    class.
+    """Turn a declaration into a call of its namesake in the module of the first argument's class.
+
+    Where that module has none, the declaration's own body is what is done.
     """
     name = declared.__name__
 
     @functools.wraps(declared)
     def call(options: Any, *arguments: Any) -> Any:
-        return getattr(sys.modules[type(options).__module__], name)(options, *arguments)
+        module = sys.modules[type(options).__module__]
+        return getattr(module, name, declared)(options, *arguments)
 
     @overload(call, strict=False)  # not strict: the implementation's parameters are its own affair
     def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
-        implementation = getattr(sys.modules[options.instance_class.__module__], name)
+        implementation = getattr(sys.modules[options.instance_class.__module__], name, declared)
         return getattr(implementation, "py_func", implementation)
 
     return cast(F, call)
@@ -75,7 +77,10 @@ def _cache_directory() -> Path | None:
     kernels = [*_PACKAGE.glob("system/*.py"), *_PACKAGE.glob("exploration/*.py")]
     sources = [
         *sorted(kernels),
-        *(_PACKAGE / f"{name}.py" for name in ("compiled", "scorer", "sentence", "walk")),
+        *(
+            _PACKAGE / f"{name}.py"
+            for name in ("compiled", "coverage", "scorer", "sentence", "walk")
+        ),
     ]
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sources:

@@ -25,6 +25,7 @@ from dyparse.system import (
     features,
     is_finished,
     legal,
+    prefer,
     static,
     take_move,
 )
@@ -38,7 +39,7 @@ class Visited(NamedTuple):
 
     features: NDArray[np.int32]  # [T, F]  rows of the scorer's table
     legal: NDArray[np.bool_]  # [T, M]
-    cost: NDArray[np.int32]  # [T, M]  as the exploration left it
+    cost: NDArray[np.int32]  # [T, M]  as preference and exploration left it
     paid: NDArray[np.int32]  # [T]     cost of the move taken
 
 
@@ -133,6 +134,7 @@ def _walk(
     M, D = scorer.output.shape
     slots, table_row = np.empty(F, dtype=np.int32), np.empty(F, dtype=np.int32)
     is_legal, costs = np.empty(M, dtype=np.bool_), np.zeros(M, dtype=np.int32)
+    true_costs = np.zeros(M, dtype=np.int32)
     hidden, scores = np.empty(D, dtype=np.float32), np.empty(M, dtype=np.float32)
     for i in range(begin, end):
         while not is_finished(options, states, i):
@@ -143,13 +145,15 @@ def _walk(
             canonical = NONE
             if gold is not None:
                 cost(options, states, i, gold, costs)
+                true_costs[:] = costs
                 canonical = static(options, states, i, gold, is_legal, costs)
+                prefer(options, states, i, gold, is_legal, costs)
             move = follow(policy, epoch, Choice(scores, is_legal, costs, canonical), random, i)
             if visited is not None:
                 visited.features[t] = table_row
                 visited.legal[t] = is_legal
                 visited.cost[t] = costs
-                visited.paid[t] = costs[move]
+                visited.paid[t] = true_costs[move]
             take_move(options, states, i, move)
             t += 1
     return int(t)

@@ -36,7 +36,7 @@ NAMES = sorted(path.stem for path in (PROJECT / "conf" / "system").glob("*.yaml"
 UD = Path(os.environ.get("DYPARSE_UD", PROJECT.parent / "shared" / "ud"))
 
 # Values of the options that are not booleans; a system with another option needs a line here.
-VALUES = {"root": ("last", "first")}
+VALUES = {"root": ("last", "first"), "gap": (2,)}
 
 
 def variants(name):
@@ -57,6 +57,15 @@ def variants_of(names):
 ALL = variants_of(NAMES)
 EXACT = variants_of([name for name in NAMES if systems.load(name).exact])
 ARC_EAGER = variants_of(["arc_eager"])
+SINGLE_ROOT = pytest.mark.parametrize(  # Covington steps over states that have one legal move
+    ("name", "options"),
+    [
+        v
+        for n in NAMES
+        for v in variants(n)
+        if n != "covington" and dict(v.values[1])["single_root"]
+    ],
+)
 SIZES = pytest.mark.parametrize("words", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 
 
@@ -138,6 +147,19 @@ def test_every_end_is_a_tree_that_the_options_allow(name, options, words):
 
 @ALL
 @SIZES
+def test_outer_dependents_are_those_of_the_arcs(name, options, words):
+    _, layers, _, _ = search(name, options, words)
+    for states in (layer.states for layer in layers):
+        for head in range(words + 1):
+            dependents = [np.flatnonzero(row[1:] == head) + 1 for row in states.head]
+            left = [min([d for d in ds if d < head], default=-1) for ds in dependents]
+            right = [max([d for d in ds if d > head], default=-1) for ds in dependents]
+            np.testing.assert_array_equal(states.left[:, head], left)
+            np.testing.assert_array_equal(states.right[:, head], right)
+
+
+@ALL
+@SIZES
 def test_every_allowed_projective_tree_can_be_built(name, options, words):
     _, _, trees, least = search(name, options, words)
     projective = np.array([is_projective(tree) for tree in trees])
@@ -207,11 +229,15 @@ def test_arc_eager_takes_as_many_moves_as_its_root_position_says(name, options, 
     assert lengths == ({2 * words} if dict(options)["root"] == "last" else set(root_first))
 
 
-@pytest.mark.parametrize("root", VALUES["root"])
+@SINGLE_ROOT
 @SIZES
-def test_single_root_forbids_exactly_the_moves_that_lead_to_no_single_root_tree(root, words):
-    free, free_layers, _, _ = search("arc_eager", (("root", root), ("single_root", False)), words)
-    _, ruled_layers, _, _ = search("arc_eager", (("root", root), ("single_root", True)), words)
+def test_single_root_forbids_exactly_the_moves_that_lead_to_no_single_root_tree(
+    name, options, words
+):
+    free, free_layers, _, _ = search(
+        name, tuple({**dict(options), "single_root": False}.items()), words
+    )
+    _, ruled_layers, _, _ = search(name, options, words)
     assert len(ruled_layers) <= len(free_layers)
     hopeful = [np.zeros(1, dtype=bool)]  # of each layer; a last False, for following = NONE = -1
     for layer in reversed(free_layers):

@@ -50,7 +50,8 @@ class States(NamedTuple):
         return States(*(array[np.asarray(rows, dtype=np.intp)] for array in self))
 
 
-# Kernels: each is about one state, row i; a system implements all of them in its own module.
+# Kernels: each is about one state, row i; a system implements them in its own module, all but
+# `prefer`, which it may leave out.
 
 
 @kernel
@@ -89,6 +90,11 @@ def cost(options, states, i, gold, out):
 @kernel
 def static(options, states, i, gold, is_legal, costs):
     """The canonical move: legal and, as costs say, of least cost."""
+
+
+@kernel
+def prefer(options, states, i, gold, is_legal, costs):
+    """Raise the cost of best moves that training should not aim at. Most systems have none."""
 
 
 @kernel
@@ -203,6 +209,21 @@ def _static_all(options, states, gold, is_legal, costs, out):
 
 
 @cached_njit
+def _prefer_all(options, states, gold, is_legal, costs):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            prefer(options, states, i, gold, is_legal[i], costs[i])
+
+
+@cached_njit
+def _arcs_all(options, states, is_legal, out):
+    for i in range(states.length.shape[0]):
+        for move in range(is_legal.shape[1]):
+            if is_legal[i, move]:
+                out[i, move, 0], out[i, move, 1] = arc(options, states, i, move)
+
+
+@cached_njit
 def _step_all(options, states, moves):
     for i in range(states.length.shape[0]):
         if not is_finished(options, states, i):
@@ -271,12 +292,46 @@ class System:
         _cost_all(self.options, states, self._prepared(states, gold), out)
         return out
 
+    def labelled_cost(
+        self, states: States, gold: ArrayLike, label: ArrayLike, given: ArrayLike, labels: int
+    ) -> NDArray[np.int32]:
+        """[B, M, labels]: the cost of each move with each label, if a word counts as right only
+        with its gold head and its gold label.
+
+        gold[b, w] and label[b, w] are head and label of word w, given[b, w] the label of the arc it
+        has in this state. A gold head with a wrong label costs 1 when the label is given, and
+        nothing when that arc is replaced later. Words that are left to the root in the end are
+        taken to get the right label.
+        """
+        heads = gold_heads(gold)
+        right, so_far = np.asarray(label), np.asarray(given)
+        N = states.head.shape[1]
+        is_spoilt = (states.head == heads[:, :N]) & (right[:, :N] != so_far[:, :N])
+        spoilt = np.where(is_spoilt, np.arange(N), heads[:, :N])  # its own head: out of reach
+        is_legal = self.legal(states)
+        arcs = np.full((*is_legal.shape, 2), NONE, dtype=np.int32)
+        _arcs_all(self.options, states, is_legal, arcs)
+        head, dependent = arcs[..., 0], arcs[..., 1]  # [B, M]
+        is_gold = (dependent != NONE) & (np.take_along_axis(heads, dependent, 1) == head)
+        wrong = np.take_along_axis(right, dependent, 1)[..., None] != np.arange(labels)
+        costs: NDArray[np.int32] = self.cost(states, spoilt)[..., None] + (
+            is_gold[..., None] & wrong
+        )
+        return costs
+
     def static(self, states: States, gold: Any) -> NDArray[np.int32]:
         """[B]: the canonical move, one of least cost; NONE where a sentence is finished."""
         prepared = self._prepared(states, gold)
         out = np.full(len(states.length), NONE, dtype=np.int32)
         costs = self.cost(states, prepared)
         _static_all(self.options, states, prepared, self.legal(states), costs, out)
+        return out
+
+    def target(self, states: States, gold: Any) -> NDArray[np.int32]:
+        """[B, M]: as `cost`, but above 0 also for best moves that training should not aim at."""
+        prepared = self._prepared(states, gold)
+        out = self.cost(states, prepared)
+        _prefer_all(self.options, states, prepared, self.legal(states), out)
         return out
 
     def step(self, states: States, moves: ArrayLike) -> None:

@@ -31,17 +31,26 @@ from dyparse.system import (
     System,
     buffer_front,
     first_best,
-    gold_heads,
     head_of,
     leftmost,
     push,
     rightmost,
     stack_top,
 )
+from dyparse.system._best_gains import (
+    IMPOSSIBLE,
+    UNKNOWN,
+    YES,
+    Gains,
+    Item,
+    best_gain,
+    empty_gains,
+    gain_after_pop,
+    gain_after_push,
+    is_projective,
+)
 
 SHIFT, RIGHT, LEFT, REDUCE = range(4)
-IMPOSSIBLE = -10_000  # a gain so low that no sum of gains makes up for it
-UNKNOWN, NO, YES = -1, 0, 1
 
 
 class ArcEagerOptions(NamedTuple):
@@ -52,22 +61,12 @@ class ArcEagerOptions(NamedTuple):
 
 
 class ArcEagerGold(NamedTuple):
-    """Gold trees, and tables of best gains that are filled when a state of their row first asks.
-
-    Position x of the buffer is token x, and n + 1 when no word is left. Stack words count from the
-    bottom, the root apart.
-    """
+    """Gold trees, whether they are projective, and their tables of best gains."""
 
     options: ArcEagerOptions  # of the system that prepared it
     head: NDArray[np.int32]  # [B, N]
-    words: NDArray[np.int32]  # [B]            that the row's tables are for; 0 = none yet
-    projective: NDArray[np.int8]  # [B]            YES, NO or UNKNOWN
-    inner: NDArray[np.int16]  # [B, N, N+1]    [j, x]: best gain from j+1 to x above j on the stack
-    outer: NDArray[np.int16]  # [B, N+1, N+1]  [p, x]: best gain from x on with p stack words
-    known: NDArray[np.int32]  # [B]            stack words for which outer holds, these words, their
-    known_word: NDArray[np.int32]  # [B, N]         heads, and the first position it was made for
-    known_head: NDArray[np.int32]  # [B, N]
-    known_from: NDArray[np.int32]  # [B, N]
+    projective: NDArray[np.int8]  # [B]  YES, NO or UNKNOWN
+    gains: Gains
 
 
 @dataclass(frozen=True)
@@ -96,20 +95,9 @@ class ArcEager(System):
         return 2 * words
 
     def prepare(self, gold: ArrayLike) -> ArcEagerGold:
-        head = gold_heads(gold)
-        B, N = head.shape
-        return ArcEagerGold(
-            options=self.options,
-            head=head,
-            words=np.zeros(B, dtype=np.int32),
-            projective=np.full(B, UNKNOWN, dtype=np.int8),
-            inner=np.zeros((B, N, N + 1), dtype=np.int16),
-            outer=np.zeros((B, N + 1, N + 1), dtype=np.int16),
-            known=np.zeros(B, dtype=np.int32),
-            known_word=np.zeros((B, N), dtype=np.int32),
-            known_head=np.zeros((B, N), dtype=np.int32),
-            known_from=np.zeros((B, N), dtype=np.int32),
-        )
+        gains = empty_gains(self.options, gold)
+        projective = np.full(len(gains.head), UNKNOWN, dtype=np.int8)
+        return ArcEagerGold(self.options, gains.head, projective, gains)
 
 
 @njit
@@ -238,19 +226,7 @@ def cost(options, states, i, gold, out):
         if gold.projective[i] == YES:
             count_lost_arcs(options, states, i, gold.head[i], out)
             return
-    compare_best_gains(options, states, i, gold, out)
-
-
-@njit
-def is_projective(head, length):
-    """YES if no two arcs cross, those from the root (at position 0) included; else NO."""
-    for word in range(1, length):
-        low, high = min(word, head[word]), max(word, head[word])
-        for other in range(1, word):
-            other_low, other_high = min(other, head[other]), max(other, head[other])
-            if low < other_low < high < other_high or other_low < low < other_high < high:
-                return NO
-    return YES
+    compare_best_gains(states, i, gold.gains, out)
 
 
 @njit
@@ -285,139 +261,43 @@ def count_lost_arcs(options, states, i, gold, out):
 
 
 @njit
-def compare_best_gains(options, states, i, gold, out):
-    """out[m] = best gain now − (gain of the move + best gain after it); gain: a gold head given.
-
-    A word's gain is counted when it is popped. LEFT and REDUCE leave the table of the stack below;
-    SHIFT and RIGHT put b above the stack, work above it up to some position, and pop it there.
-    """
+def compare_best_gains(states, i, gains, out):
+    """out[m] = best gain now − best gain if move m is taken; a gain is a gold head given."""
     out[:] = 0
-    fill_tables(options, states, i, gold)
-    n = states.length[i] - 1
+    now = best_gain(gains, states, i)
     s, b = stack_top(states, i, 0), buffer_front(states, i)
-    x = b if b > 0 else n + 1
-    p = states.stack_size[i] - options.root_first
-    outer = gold.outer[i]
-    now = outer[p, x]
-    if p > 0:
-        out[LEFT] = now - outer[p - 1, x] - (gold.head[i, s] == max(b, 0))
-        out[REDUCE] = now - outer[p - 1, x] - (gold.head[i, s] == states.head[i, s])
+    if s > 0:
+        out[LEFT] = now - gain_after_pop(gains, states, i, max(b, 0))
+        out[REDUCE] = now - gain_after_pop(gains, states, i, states.head[i, s])
     if b > 0:
-        shifted, attached = IMPOSSIBLE, IMPOSSIBLE
-        for later in range(b + 1, n + 2):
-            above = gold.inner[i, b, later] + outer[p, later]
-            shifted = max(shifted, above + pop_gain(options, gold.head[i], n, (b, NONE, p), later))
-            attached = max(attached, above + pop_gain(options, gold.head[i], n, (b, s, p), later))
-        out[SHIFT] = now - shifted
-        out[RIGHT] = now - attached
+        out[SHIFT] = now - gain_after_push(gains, states, i, NONE)
+        out[RIGHT] = now - gain_after_push(gains, states, i, s)
+
+
+@njit
+def root_takes_all(options):
+    """Without the single-root rule, every word that has no head in the end hangs from the root."""
+    return not options.single_root
 
 
 @njit
 def pop_gain(options, gold, n, item, x):
-    """1 if a stack word has or gets its gold head when popped at x; item = (it, its head, p)."""
-    word, head, below = item
-    if head != NONE:
-        if head == 0 and options.single_root and x <= n:
+    """1 if the item has its gold head, or gets it from the front (the root, if no word is left)."""
+    if item.head != NONE:
+        if item.head == 0 and options.single_root and x <= n:
             return IMPOSSIBLE
-        return 1 if gold[word] == head else 0
+        return 1 if gold[item.word] == item.head else 0
     if x <= n:
-        return 1 if gold[word] == x else 0
-    if options.single_root and below > 0:
+        return 1 if gold[item.word] == x else 0
+    if options.single_root and item.depth > 0:
         return IMPOSSIBLE
-    return 1 if gold[word] == 0 else 0
+    return 1 if gold[item.word] == 0 else 0
 
 
 @njit
-def fill_tables(options, states, i, gold):
-    """Make outer[p] for the stack of this state from its front on.
-
-    Keep what earlier states of the row have in common.
-    """
-    n = states.length[i] - 1
-    if gold.words[i] != n:
-        fill_inner(options, gold.head[i], n, gold.inner[i])
-        fill_bottom(options, gold.head[i], n, gold.inner[i], gold.outer[i, 0])
-        gold.words[i], gold.known[i] = n, 0
-    b = buffer_front(states, i)
-    x = b if b > 0 else n + 1
-    is_same = True
-    for p in range(states.stack_size[i] - options.root_first):
-        word = states.stack[i, p + options.root_first]
-        head = states.head[i, word]
-        is_same = (
-            is_same
-            and p < gold.known[i]
-            and gold.known_word[i, p] == word
-            and gold.known_head[i, p] == head
-            and gold.known_from[i, p] <= x
-        )
-        if not is_same:
-            fill_outer(options, (gold.head[i], gold.inner[i], gold.outer[i]), n, (word, head, p), x)
-            gold.known_word[i, p], gold.known_head[i, p], gold.known_from[i, p] = word, head, x
-            gold.known[i] = p + 1
-
-
-@njit
-def fill_inner(options, gold, n, inner):
-    """inner[j, x] = max over k, the last word popped: inner[j, k] + inner[k, x] + [g(k) ∈ {j, x}].
-
-    At x = n + 1 the root takes words that have no head, under the single-root rule none of those
-    above j.
-    """
-    for j in range(n, 0, -1):
-        inner[j, j + 1] = 0
-        inner[j, j + 2 : n + 2] = IMPOSSIBLE
-        for k in range(j + 1, n + 1):
-            reached = inner[j, k] + (gold[k] == j)
-            for x in range(k + 1, n + 2):
-                inner[j, x] = max(inner[j, x], reached + inner[k, x])
-            x = later_head(options, gold[k], k, n)
-            if x != NONE and gold[k] != j:
-                inner[j, x] = max(inner[j, x], reached + inner[k, x] + 1)
-
-
-@njit
-def later_head(options, head, word, n):
-    """The position at which LEFT gives a word above others its gold head, or NONE."""
-    if head == 0:
-        return NONE if options.single_root else n + 1
-    return head if head > word else NONE
-
-
-@njit
-def fill_bottom(options, gold, n, inner, bottom):
-    """bottom[x] = best gain from x to the end on a stack without words.
-
-    A word pushed there is popped at some later position.
-    """
-    bottom[n + 1] = 0
-    head = 0 if options.root_first and not options.single_root else NONE
-    for x in range(n, 0, -1):
-        bottom[x] = IMPOSSIBLE
-        for later in range(x + 1, n + 2):
-            gain = max(
-                pop_gain(options, gold, n, (x, NONE, 0), later),
-                pop_gain(options, gold, n, (x, head, 0), later),
-            )
-            bottom[x] = max(bottom[x], inner[x, later] + gain + bottom[later])
-
-
-@njit
-def fill_outer(options, tables, n, item, start):
-    """outer[p+1, x] = max(pop stack word p at x; push x, work above it, pop it somewhere later).
-
-    item = (stack word p, its head, p); positions x from the end down to start.
-    """
-    gold, inner, outer = tables
-    word, _, p = item
-    below, here = outer[p], outer[p + 1]
-    here[n + 1] = max(below[n + 1] + pop_gain(options, gold, n, item, n + 1), IMPOSSIBLE)
-    for x in range(n, start - 1, -1):
-        best = IMPOSSIBLE
-        for later in range(x + 1, n + 2):
-            best = max(best, inner[x, later] + here[later])
-        best += gold[x] == word
-        later = later_head(options, gold[x], x, n)
-        if later != NONE:
-            best = max(best, inner[x, later] + here[later] + 1)
-        here[x] = max(best, below[x] + pop_gain(options, gold, n, item, x))
+def bottom_gain(options, gold, n, word, x):
+    """As `pop_gain`; on the bottom a word may also have been given the root as its head."""
+    gain = pop_gain(options, gold, n, Item(word, NONE, NONE, 0), x)
+    if options.root_first and not options.single_root and gold[word] == 0:
+        return 1
+    return gain
