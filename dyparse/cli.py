@@ -1,12 +1,16 @@
-"""The `dyparse` command: parse, check, download."""
+"""The `dyparse` command: parse, check, download, coverage, oracle."""
 
 import argparse
+import dataclasses
+import difflib
+import io
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from tqdm import tqdm
 
@@ -14,11 +18,24 @@ from dyparse.entry import clear_errors
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.sentence import Sentence
 from dyparse.treebank.check import check_files
-from dyparse.treebank.conllu_file import read_sentences
+from dyparse.treebank.conllu_file import (
+    BYTE_ORDER_MARK,
+    SENT_ID,
+    Block,
+    Source,
+    read_blocks,
+    read_sentences,
+    to_sentence,
+)
 from dyparse.treebank.download import MAX_BYTES, RECORD, RELEASE, URL, download
 from dyparse.version import __version__
 
+if TYPE_CHECKING:  # numba is slow to import and not every command needs it
+    from dyparse.coverage import Row
+    from dyparse.system import System
+
 STDIN = "-"
+WIDTH = 100  # of lines, where no terminal says otherwise
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,6 +75,8 @@ def command_line() -> argparse.ArgumentParser:
     _add_parse(commands)
     _add_check(commands)
     _add_download(commands)
+    _add_coverage(commands)
+    _add_oracle(commands)
     return top
 
 
@@ -138,6 +157,82 @@ def _add_download(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     fetch.set_defaults(run=run_download)
 
 
+def _add_coverage(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    coverage = commands.add_parser(
+        "coverage",
+        help="tell how much of a treebank each transition system can build",
+        description="For every treebank and transition system: the share of sentences whose gold\n"
+        "tree the system can build, the share of gold arcs in the best trees that it can\n"
+        "build, and the arcs lost in a sentence that cannot be built, mean and most.",
+        epilog="examples:\n"
+        "  dyparse coverage ud/UD_English-LinES\n"
+        "  dyparse coverage ud/UD_* --csv coverage.csv\n"
+        "  dyparse coverage dev.conllu --system arc_eager --system arc_eager:root=first",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    coverage.add_argument(
+        "files",
+        metavar="TREEBANK",
+        nargs="+",
+        help=f"a CoNLL-U file, a directory with *.conllu files, or {STDIN} for standard input",
+    )
+    coverage.add_argument(
+        "--system",
+        action="append",
+        dest="systems",
+        metavar="SYSTEM",
+        help="a transition system, NAME or NAME:KEY=VALUE,KEY=VALUE; may be repeated "
+        "(default: all, with their default options)",
+    )
+    coverage.add_argument(
+        "--csv", metavar="OUT", type=Path, help="also write a line per treebank and system here"
+    )
+    coverage.set_defaults(run=run_coverage)
+
+
+def _add_oracle(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    oracle = commands.add_parser(
+        "oracle",
+        help="show a derivation of a gold tree, and what the oracle says at every step",
+        description="Show the derivation of a gold tree step by step: stack and buffer, what\n"
+        "every legal move costs, which are best, and the move that is taken.",
+        epilog="examples:\n"
+        "  dyparse oracle dev.conllu\n"
+        "  dyparse oracle dev.conllu --sentence 7 --system arc_eager:root=first\n"
+        "  dyparse oracle dev.conllu --sentence weblog-01 --mistakes 0.1 --seed 3 --json",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    oracle.add_argument("file", metavar="FILE", help=f"CoNLL-U file; {STDIN} is standard input")
+    oracle.add_argument(
+        "--system",
+        default="arc_eager",
+        help="transition system, NAME or NAME:KEY=VALUE,KEY=VALUE (default: %(default)s)",
+    )
+    oracle.add_argument(
+        "--sentence", metavar="ID", help="sent_id, or number in the file (default: the first)"
+    )
+    oracle.add_argument(
+        "--mistakes",
+        metavar="P",
+        type=float,
+        default=0.0,
+        help="how often to take a random move that costs something (default: %(default)s)",
+    )
+    oracle.add_argument(
+        "--seed", type=int, default=0, help="of the mistakes (default: %(default)s)"
+    )
+    oracle.add_argument(
+        "--json", action="store_true", help="one JSON object instead of lines to read"
+    )
+    oracle.add_argument(
+        "--width",
+        metavar="N",
+        type=int,
+        help="columns to shorten lines to, 0 for none (default: those of the terminal)",
+    )
+    oracle.set_defaults(run=run_oracle)
+
+
 def run_check(options: argparse.Namespace) -> int:
     """`dyparse check`"""
     sources = [sys.stdin if name == STDIN else name for name in options.files]
@@ -188,6 +283,142 @@ def run_parse(options: argparse.Namespace) -> int:
             out = stack.enter_context(stack.enter_context(replacing(options.output)).open("wb"))
         write_sentences(bar, out)
     return 0
+
+
+def run_coverage(options: argparse.Namespace) -> int:
+    """`dyparse coverage`"""
+    from dyparse.coverage import compare, table, write_csv
+    from dyparse.system import names
+
+    systems = {text: chosen_system(text) for text in options.systems or names()}
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        if options.csv:
+            from dyparse.checkpoint import replacing
+
+            temporary = stack.enter_context(replacing(options.csv))
+            file = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
+        out = stack.enter_context(standard_output())
+        for number, name in enumerate(options.files):
+            treebank, sources = treebank_sources(name)
+            of_treebank = compare(treebank, sources, systems)
+            out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
+            out.flush()
+            rows += of_treebank
+        if options.csv:
+            write_csv(rows, file)
+    return 0
+
+
+def treebank_sources(name: str) -> tuple[str, list[Source]]:
+    """What to call a treebank, and its files: all CoNLL-U files of a directory, or one."""
+    if name == STDIN:
+        return "<stdin>", [sys.stdin]
+    directory = Path(name)
+    if not directory.is_dir():
+        return name, [name]
+    files = sorted(directory.glob("*.conllu"))
+    if not files:
+        raise TreebankError(
+            f"{name}: no *.conllu in it; expected the directory of one treebank: "
+            "name several as ud/UD_*"
+        )
+    return directory.resolve().name, [*files]
+
+
+def run_oracle(options: argparse.Namespace) -> int:
+    """`dyparse oracle`"""
+    from dyparse.derivation import Derivation, Page, write_json, write_text
+
+    if options.width is not None and options.width < 0:
+        raise ConfigError(f"--width is {options.width}, expected 0 or more")
+    system = chosen_system(options.system)
+    sentence = to_sentence(find_sentence(options.file, options.sentence), trees=True)
+    try:
+        derivation = Derivation(system, sentence.head, options.mistakes, options.seed)
+    except ValueError as error:
+        raise ConfigError(f"--{error}") from error
+    width = options.width
+    if width is None:
+        width = shutil.get_terminal_size(fallback=(WIDTH, 0)).columns
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    page = Page(sentence, options.system, width, colour)
+    with standard_output() as out:
+        end = (write_json if options.json else write_text)(derivation, page, out)
+    return 0 if end.adds_up else 1
+
+
+def find_sentence(name: str, wanted: str | None) -> Block:
+    """The lines of the sentence with this sent_id, else of the one with this number, else of the
+    first; the others are not checked.
+    """
+    identifiers: list[str] = []
+    numbered: Block | None = None
+    for number, block in enumerate(read_blocks(sys.stdin if name == STDIN else name), 1):
+        identifier = sent_id(block)
+        if wanted in (None, identifier):
+            return block
+        identifiers.append(identifier)
+        if wanted == str(number):
+            numbered = block
+    if numbered:
+        return numbered
+    named = list(filter(None, identifiers))
+    near = difflib.get_close_matches(str(wanted), named, 3, 0.5) or named[:3]
+    hint = f", or a sent_id such as {', '.join(near)}" if near else ""
+    raise TreebankError(
+        f"{'<stdin>' if name == STDIN else name}: no sentence {wanted!r}; "
+        f"expected a number 1..{len(identifiers)}{hint}"
+    )
+
+
+def sent_id(block: Block) -> str:
+    """The sent_id among the comments of a sentence, or nothing."""
+    comments = (line.decode(errors="replace").lstrip(BYTE_ORDER_MARK) for line in block.lines)
+    return next((found[1] for found in map(SENT_ID.match, comments) if found), "")
+
+
+def chosen_system(text: str) -> "System":
+    """The system that `NAME` or `NAME:KEY=VALUE,…` means; ConfigError if there is none."""
+    from dyparse.system import load
+
+    name, _, listed = text.partition(":")
+    try:
+        defaults = {f.name: f.default for f in dataclasses.fields(load(name))}  # type: ignore[arg-type]
+        given = {}
+        for option in filter(None, listed.split(",")):
+            key, sign, value = option.partition("=")
+            if not sign:
+                raise ValueError(f"{option!r} is no option, expected key=value")
+            given[key] = _of_type(value, defaults.get(key))
+        return load(name, **given)
+    except ValueError as error:
+        raise ConfigError(f"--system {text}: {error}") from error
+
+
+def _of_type(value: str, default: Any) -> Any:
+    """A value from the command line as the default's type; a bool that is none stays a text."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    if not isinstance(default, (int, float)):
+        return value
+    try:
+        return type(default)(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is no number, expected one like {default}") from None
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output in UTF-8, whatever the locale."""
+    sys.stdout.flush()
+    out = io.TextIOWrapper(
+        sys.stdout.buffer, "utf-8", "surrogateescape", newline="\n", write_through=True
+    )
+    try:
+        yield out
+    finally:
+        out.detach()
 
 
 def read_inputs(names: Iterable[str], *, text: bool) -> Iterator[Sentence]:

@@ -15,7 +15,7 @@ SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
     ("", "cli", "experiment"),
     ("trainer",),
     ("parser",),
-    ("walk",),
+    ("walk", "coverage", "derivation"),
     ("checkpoint",),
     ("score_report", "attachment_scores"),
     ("config",),

@@ -235,7 +235,7 @@ class System:
 
     moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
-    exact: ClassVar[bool] = True  # cost is exact in every state; else only on the way to gold
+    exact: ClassVar[bool] = True  # cost is exact in every state, for every gold tree
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every system is one

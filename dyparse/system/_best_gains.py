@@ -226,3 +226,21 @@ def is_projective(head, length):
             if low < other_low < high < other_high or other_low < low < other_high < high:
                 return NO
     return YES
+
+
+@njit
+def dependents_from(gold, start, length, head):
+    """Words from start on whose gold head this is."""
+    count = 0
+    for word in range(start, length):
+        count += gold[word] == head
+    return count
+
+
+@njit
+def is_on_stack(states, i, token):
+    """Whether a token is on the stack."""
+    found = False
+    for other in states.stack[i, : states.stack_size[i]]:
+        found = found or other == token
+    return found

@@ -44,10 +44,13 @@ from dyparse.system._best_gains import (
     Gains,
     Item,
     best_gain,
+    dependents_from,
     empty_gains,
     gain_after_pop,
     gain_after_push,
+    is_on_stack,
     is_projective,
+    position,
 )
 
 SHIFT, RIGHT, LEFT, REDUCE = range(4)
@@ -167,8 +170,8 @@ def root_candidates(options, states, i):
     Those without head, and the root's dependent.
     """
     count = 0
-    for position in range(1 if options.root_first else 0, states.stack_size[i]):
-        count += states.head[i, states.stack[i, position]] <= 0
+    for word in states.stack[i, int(options.root_first) : states.stack_size[i]]:
+        count += states.head[i, word] <= 0
     return count
 
 
@@ -244,20 +247,17 @@ def count_lost_arcs(options, states, i, gold, out):
     out[:] = 0
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     if b > 0:
-        for position in range(states.stack_size[i]):
-            token = states.stack[i, position]
-            open_dependent = token != 0 and gold[token] == b and states.head[i, token] == NONE
-            lost_head = gold[b] == token
-            out[SHIFT] += open_dependent + (lost_head and token != 0)
-            out[RIGHT] += open_dependent + (lost_head and token != s)
-        out[RIGHT] += gold[b] > b or (gold[b] == 0 and not options.root_first)
+        dependents = 0
+        for token in states.stack[i, int(options.root_first) : states.stack_size[i]]:
+            dependents += gold[token] == b and states.head[i, token] == NONE
+        has_head = is_on_stack(states, i, gold[b])
+        is_later = gold[b] > b or (gold[b] == 0 and not options.root_first)
+        out[SHIFT] = dependents + (has_head and gold[b] != 0)
+        out[RIGHT] = dependents + (is_later or (has_head and gold[b] != s))
     if s > 0:
-        for position in range(states.front[i], states.end[i]):
-            token = states.buffer[i, position]
-            lost_dependent = token != 0 and gold[token] == s
-            out[LEFT] += lost_dependent + (gold[s] == token and token != b)
-            out[REDUCE] += lost_dependent
-        out[LEFT] += gold[s] == 0 and options.root_first
+        out[REDUCE] = dependents_from(gold, position(states, i), states.length[i], s)
+        is_later = 0 < b < gold[s] or (gold[s] == 0 and (options.root_first or b != 0))
+        out[LEFT] = out[REDUCE] + is_later
 
 
 @njit

@@ -36,13 +36,16 @@ from dyparse.system._best_gains import (
     Gains,
     Item,
     best_gain,
+    dependents_from,
     empty_gains,
     gain_after_pop,
+    is_on_stack,
     is_projective,
+    position,
 )
 from dyparse.system.arc_eager import LEFT, REDUCE, RIGHT, SHIFT, ArcEagerOptions, features
 
-__all__ = ["NonMonotonic", "features"]
+__all__ = ["NonMonotonic", "features"]  # the kernel of arc-eager that holds here too
 
 
 class NonMonotonicOptions(NamedTuple):
@@ -229,20 +232,18 @@ def count_lost_arcs(options, states, i, gold, out):
     out[:] = 0
     s, t, b = stack_top(states, i, 0), stack_top(states, i, 1), buffer_front(states, i)
     if b > 0:
-        for position in range(states.stack_size[i]):
-            token = states.stack[i, position]
+        dependents = 0
+        for token in states.stack[i, : states.stack_size[i]]:
             is_open = options.left_arc or states.head[i, token] == NONE
-            lost_dependent = gold[token] == b and is_open
-            lost_head = gold[b] == token
-            out[SHIFT] += lost_dependent + (lost_head and not (token == s and options.reduce))
-            out[RIGHT] += lost_dependent + (lost_head and token != s)
-        out[RIGHT] += (gold[b] > b or gold[b] == 0) and not options.left_arc
+            dependents += gold[token] == b and is_open
+        has_head = is_on_stack(states, i, gold[b])
+        is_later = gold[b] > b or gold[b] == 0
+        out[SHIFT] = dependents + (has_head and not (gold[b] == s and options.reduce))
+        out[RIGHT] = dependents + (has_head and gold[b] != s)
+        out[RIGHT] += is_later and not options.left_arc
     if s > 0:
-        for position in range(states.front[i], states.end[i]):
-            token = states.buffer[i, position]
-            lost_dependent = token != 0 and gold[token] == s
-            out[LEFT] += lost_dependent
-            out[REDUCE] += lost_dependent
+        out[REDUCE] = dependents_from(gold, position(states, i), states.length[i], s)
+        out[LEFT] = out[REDUCE]
         head = states.head[i, s] if states.head[i, s] != NONE else t
         if can_get_gold_head(options, (s, states.head[i, s], t), b, gold):
             out[LEFT] += gold[s] != b
