@@ -1,4 +1,4 @@
-"""Numba with a cache that cannot go stale, and kernels found by the type of their first argument.
+"""Numba without reference counts and with a cache that cannot go stale; kernels found by type.
 
 A *kernel* is a compiled function that several choices implement under one name: `legal`, `cost`,
 `follow`, …. Generic code, such as the walk, calls the declared kernel; compiled or not, the call
@@ -24,6 +24,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
 
+# No reference counts, which took most of the time of small functions over tuples of arrays. Such a
+# function can neither allocate nor keep an array; numba has the option, but does not document it.
+ONE_ROW: Any = {"_nrt": False}
+
 
 def kernel(declared: F) -> F:
     """Turn a declaration into a call of its namesake in the module of the first argument's class.
@@ -37,12 +41,21 @@ def kernel(declared: F) -> F:
         module = sys.modules[type(options).__module__]
         return getattr(module, name, declared)(options, *arguments)
 
-    @overload(call, strict=False)  # not strict: the implementation's parameters are its own affair
+    # Not strict: the implementation's parameters are its own affair.
+    @overload(call, strict=False, jit_options=ONE_ROW)
     def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
         implementation = getattr(sys.modules[options.instance_class.__module__], name, declared)
         return getattr(implementation, "py_func", implementation)
 
     return cast(F, call)
+
+
+def njit(function: F) -> F:
+    """`numba.njit` for functions about one row, kernels and what they call: they allocate nothing.
+
+    Such a function is called by compiled code, or for one row by tests.
+    """
+    return cast(F, numba.njit(**ONE_ROW)(function))
 
 
 def cached_njit(function: F) -> F:

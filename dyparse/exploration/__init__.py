@@ -8,9 +8,8 @@ NamedTuple of numbers (named after it), and the kernel `follow` below; write
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 
-from dyparse.compiled import kernel
+from dyparse.compiled import kernel, njit
 from dyparse.sentence import NONE
 
 

@@ -6,8 +6,7 @@ Stay on the gold path, but let the model choose among the best moves.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from numba import njit
-
+from dyparse.compiled import njit
 from dyparse.exploration import highest_scoring_best
 
 

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from numba import njit
-
+from dyparse.compiled import njit
 from dyparse.exploration import highest_scoring, highest_scoring_best, uniform
 
 

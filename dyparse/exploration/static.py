@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from numba import njit
+from dyparse.compiled import njit
 
 
 class StaticPolicy(NamedTuple):

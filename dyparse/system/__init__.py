@@ -21,10 +21,9 @@ import pkgutil
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from dyparse.compiled import cached_njit, kernel
+from dyparse.compiled import cached_njit, kernel, njit
 from dyparse.sentence import NONE
 
 

@@ -19,10 +19,9 @@ What a word can gain when it is popped is the system's own: kernels `pop_gain` a
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from dyparse.compiled import kernel
+from dyparse.compiled import kernel, njit
 from dyparse.sentence import NONE
 from dyparse.system import buffer_front, gold_heads, stack_top
 

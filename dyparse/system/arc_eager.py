@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from dyparse.compiled import njit
 from dyparse.sentence import NONE
 from dyparse.system import (
     System,

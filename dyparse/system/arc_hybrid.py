@@ -18,9 +18,9 @@ where counting lost arcs is not.
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from numba import njit
 from numpy.typing import ArrayLike
 
+from dyparse.compiled import njit
 from dyparse.sentence import NONE
 from dyparse.system import (
     System,
