@@ -146,8 +146,8 @@ def _walk(
             if gold is not None:
                 cost(options, states, i, gold, costs)
                 true_costs[:] = costs
-                canonical = static(options, states, i, gold, is_legal, costs)
                 prefer(options, states, i, gold, is_legal, costs)
+                canonical = static(options, states, i, gold, is_legal, costs)
             move = follow(policy, epoch, Choice(scores, is_legal, costs, canonical), random, i)
             if visited is not None:
                 visited.features[t] = table_row

@@ -136,3 +136,17 @@ def test_monotonic_options_are_arc_eager():
         for one, other in zip(explore(ours, words), explore(theirs, words), strict=True):
             np.testing.assert_array_equal(one.legal, other.legal)
             np.testing.assert_array_equal(state_bytes(one.states), state_bytes(other.states))
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("single_root", [False, True])
+def test_the_canonical_derivation_of_a_projective_tree_is_that_of_arc_eager(kind, single_root):
+    ours = systems.load("nonmonotonic", **KINDS[kind], single_root=single_root)
+    theirs = systems.load("arc_eager", single_root=single_root)
+    trees = np.array([t for t in all_trees(4) if is_projective(t) and (t[1:] == 0).sum() == 1])
+    states, gold = ours.start(np.full(len(trees), 4)), ours.prepare(trees)
+    while not ours.finished(states).all():
+        moves = ours.static(states, gold)
+        np.testing.assert_array_equal(moves, theirs.static(states, trees))
+        ours.step(states, moves)
+    np.testing.assert_array_equal(ours.heads(states), trees)

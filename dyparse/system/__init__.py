@@ -88,7 +88,7 @@ def cost(options, states, i, gold, out):
 
 @kernel
 def static(options, states, i, gold, is_legal, costs):
-    """The canonical move: legal and, as costs say, of least cost."""
+    """The canonical move: legal and, as costs say after `prefer`, of least cost."""
 
 
 @kernel
@@ -322,7 +322,7 @@ class System:
         """[B]: the canonical move, one of least cost; NONE where a sentence is finished."""
         prepared = self._prepared(states, gold)
         out = np.full(len(states.length), NONE, dtype=np.int32)
-        costs = self.cost(states, prepared)
+        costs = self.target(states, prepared)
         _static_all(self.options, states, prepared, self.legal(states), costs, out)
         return out
 

@@ -49,8 +49,6 @@ from dyparse.system import (
 SHIFT, NO_ARC, LEFT, RIGHT = range(4)
 FOUND = -1
 
-# Nothing is allocated, so nothing needs its references counted.
-
 
 class CovingtonOptions(NamedTuple):
     """What the kernels are told."""
@@ -299,11 +297,11 @@ def count_lost_arcs(gold, i, here, out):
     if hope_s == b:
         out[NO_ARC] = 1 - s_on_cycle
     else:
-        out[LEFT] = (hope_s > 0 or gold.head[i, s] == 0) - s_on_cycle + b_below_s
+        out[LEFT] = int(hope_s > 0 or gold.head[i, s] == 0) - s_on_cycle + b_below_s
     if hope_b == s:
         out[NO_ARC] = 1 - b_on_cycle
     else:
-        out[RIGHT] = (hope_b > 0 or gold.head[i, b] == 0) - b_on_cycle + s_below_b
+        out[RIGHT] = int(hope_b > 0 or gold.head[i, b] == 0) - b_on_cycle + s_below_b
 
 
 @njit

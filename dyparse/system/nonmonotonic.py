@@ -170,7 +170,10 @@ def last_dependent(states, i, head, end):
 
 @njit
 def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
-    """As in arc-eager: LEFT, RIGHT, SHIFT, REDUCE, the first that is legal and of least cost."""
+    """As in arc-eager: LEFT, RIGHT, SHIFT, REDUCE, the first that is legal and of least cost.
+
+    A mistake that can be repaired costs nothing; `prefer` keeps it off the canonical way.
+    """
     return first_best((LEFT, RIGHT, SHIFT, REDUCE), is_legal, costs)
 
 

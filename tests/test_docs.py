@@ -1,0 +1,336 @@
+"""docs/systems is true: pages, pictures, tables, links, and the states in which papers are wrong.
+
+Oracles run in another process, without compilation: a few states take less time than compiling.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tiny import CONF, PROJECT
+
+from dyparse import system as systems
+from dyparse.cli import command_line
+from dyparse.system.buffer import EXACT_WORDS
+
+DOCS = PROJECT / "docs" / "systems"
+NAMES = systems.names()
+PAGES = sorted(DOCS.glob("*.md"))
+SVG = "{http://www.w3.org/2000/svg}"
+TREES = r"\b(\d+) of the 625 trees of five words with one root"
+STATE = (  # a line of a table: options, stack, buffer, arcs, gold heads, asked, true, published
+    r"^\| ([a-z_= ]+) \| ([\d ]+|none) \| ([\d ]+|none) \| ([\d →,]+|none) "
+    r"\| ([\d ]+) \| `?(\w+)`? \| (\d+) \| (\d+) \|$"
+)
+EACH = pytest.mark.parametrize("name", NAMES)
+
+
+def text_of(name: str) -> str:
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def without_compilation(*command: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """What Python says to a command, with kernels as plain functions."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent)}
+    command = (sys.executable, *command)
+    return subprocess.run(
+        command, input=given, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def make_docs(*options: str) -> subprocess.CompletedProcess[str]:
+    return without_compilation(str(PROJECT / "scripts" / "make_docs.py"), *options)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the pages, to change."""
+    return Path(shutil.copytree(DOCS, tmp_path / "systems"))
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def test_there_is_a_page_for_every_system_and_for_nothing_else() -> None:
+    assert {page.stem for page in PAGES} == {"README", *NAMES}
+    assert {picture.stem for picture in DOCS.glob("*.svg")} == set(NAMES)
+
+
+@EACH
+def test_the_index_has_a_line_for_the_page_and_the_page_shows_its_picture(name: str) -> None:
+    assert re.search(rf"^\| \[{name}\]\({name}\.md\) \|", text_of("README"), re.MULTILINE)
+    assert re.search(rf"!\[[^]]+\]\({name}\.svg\)", text_of(name))
+
+
+@EACH
+def test_a_page_names_every_move_and_every_feature_slot(name: str) -> None:
+    page, system = text_of(name), systems.load(name)
+    for move in system.moves:
+        assert re.search(rf"^\| `{move}` \|", page, re.MULTILINE), move
+    for slot in system.slots:
+        assert f"`{slot}`" in page, slot
+
+
+@EACH
+def test_a_page_shows_the_options_as_they_are(name: str) -> None:
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", text_of(name), re.MULTILINE | re.DOTALL)
+    lines = (CONF / "system" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    assert block.splitlines() == [line for line in lines if not line.startswith("_target_")]
+    for field in dataclasses.fields(systems.load(name)):
+        assert re.search(rf"^{field.name}: ", block, re.MULTILINE), field.name
+
+
+def test_the_page_of_buffer_knows_how_long_a_sentence_is_exact() -> None:
+    assert f"sentences of up to {EXACT_WORDS} words" in " ".join(text_of("buffer").split())
+
+
+@EACH
+def test_a_page_says_how_to_train_and_how_to_look_at_the_system(name: str) -> None:
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", text_of(name), re.MULTILINE | re.DOTALL)
+    commands = [shlex.split(line) for line in block.splitlines()]
+    assert ["python", "train.py", f"system={name}"] in commands
+    assert ["dyparse", "oracle", "FILE", "--system", name] in commands
+    options = {field.name for field in dataclasses.fields(systems.load(name))}
+    for program, *words in commands:
+        if program == "dyparse":
+            assert callable(command_line().parse_args(words).run)
+        else:
+            assert words[:2] == ["train.py", f"system={name}"]
+            assert {re.split("[.=]", word)[1] for word in words[2:]} <= options
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_file(), link
+        headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+        assert not anchor or anchor in {h.lower().replace(" ", "-") for h in headings}, link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_lines_are_short_but_for_those_of_tables(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
+# --- what the pages say of states ----------------------------------------------------------------
+
+ORACLE = """
+import json, sys
+import numpy as np
+from dyparse import system as systems
+from exhaustive import all_trees, root_children
+
+def to_the_end(system, states, gold):
+    prepared = system.prepare(gold)
+    while not system.finished(states).all():
+        system.step(states, np.maximum(system.static(states, prepared), 0))
+    return (system.heads(states)[:, 1:] != np.array(gold)[:, 1:]).sum(1)
+
+def answer(name, options, stack, buffer, arcs, gold, asked):
+    system = systems.load(name, **options)
+    states = system.start([len(gold)])
+    end = states.end[0]
+    states.front[0], states.stack_size[0] = end - len(buffer), len(stack)
+    states.buffer[0, end - len(buffer) : end], states.stack[0, : len(stack)] = buffer, stack
+    for head, dependent in arcs:
+        systems.attach(states, 0, head, dependent)
+    if asked == "loss":
+        return int(to_the_end(system, states, [[0, *gold]])[0])
+    move = system.moves.index(asked)
+    assert system.legal(states)[0, move]
+    return int(system.cost(states, [[0, *gold]])[0, move])
+
+def trees(name):
+    gold = all_trees(5)
+    gold = gold[root_children(gold) == 1]
+    assert len(gold) == 625
+    system = systems.load(name)
+    return int((to_the_end(system, system.start([5] * len(gold)), gold) == 0).sum())
+
+name, questions = json.load(sys.stdin)
+print(json.dumps([trees(name), *(answer(name, *question) for question in questions)]))
+"""
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+def options_of(text: str) -> dict[str, object]:
+    pairs = (option.split("=") for option in text.split())
+    return {key: {"true": True, "false": False}.get(value, value) for key, value in pairs}
+
+
+@cache
+def states_of(name: str) -> list[tuple[str, ...]]:
+    """The lines of a page's tables that are about a state."""
+    return re.findall(STATE, text_of(name), re.MULTILINE)
+
+
+@cache
+def answers(name: str) -> list[int]:
+    """How many trees of five words the system builds, then what it says of each state."""
+    questions = []
+    for options, stack, buffer, arcs, gold, asked, _, _ in states_of(name):
+        pairs = [numbers(arc) for arc in arcs.split(",") if arc != "none"]
+        state = numbers(stack), numbers(buffer), pairs, numbers(gold)
+        questions.append([options_of(options), *state, asked])
+    said = without_compilation("-c", ORACLE, given=json.dumps([name, questions]))
+    assert said.returncode == 0, said.stderr
+    found: list[int] = json.loads(said.stdout)
+    return found
+
+
+@EACH
+def test_the_number_of_trees_of_five_words_is_right(name: str) -> None:
+    (count,) = re.findall(TREES, " ".join(text_of(name).split()))
+    assert int(count) == answers(name)[0]
+
+
+def test_the_index_has_the_same_numbers_of_trees() -> None:
+    text = " ".join(text_of("README").split())
+    (counts,) = re.findall(r"with one root, (.*?)\. ", text)
+    said: dict[str, int] = {}
+    for group, count in re.findall(r"([a-z_, ]+?)(?: build)? (\d+|all)(?:, |$)", counts):
+        for name in set(re.findall(r"[a-z_]+", group)) & set(NAMES):
+            said[name] = 625 if count == "all" else int(count)
+    pages = {name: re.findall(TREES, " ".join(text_of(name).split())) for name in NAMES}
+    assert {name: [str(count)] for name, count in said.items()} == pages
+
+
+def test_every_line_about_a_state_is_understood() -> None:
+    for name in NAMES:
+        asked = re.findall(r"^\|.*single_root=.*\|$", text_of(name), re.MULTILINE)
+        assert len(asked) == len(states_of(name)), name
+    assert sum(bool(states_of(name)) for name in NAMES) == len(NAMES)
+
+
+@EACH
+def test_states_in_which_papers_are_wrong_have_the_true_cost_or_loss(name: str) -> None:
+    for line, answer in zip(states_of(name), answers(name)[1:], strict=True):
+        *_, true, published = line
+        assert answer == int(true), line
+        assert true != published, line
+
+
+# --- pictures and coverage -----------------------------------------------------------------------
+
+
+def test_pictures_and_tables_are_what_the_script_makes_now() -> None:
+    said = make_docs("--check")
+    assert said.returncode == 0, f"run python scripts/make_docs.py\n{said.stdout}{said.stderr}"
+
+
+def test_the_script_tells_and_mends_what_is_stale(copied: Path) -> None:
+    fresh = {path.name: path.read_bytes() for path in copied.iterdir()}
+    picture = copied / "swap.svg"
+    picture.write_text(picture.read_text(encoding="utf-8").replace("SWAP", "SHIFT"))
+    (copied / "attardi.svg").unlink()
+    said = make_docs("--check", "--docs", str(copied))
+    stale = [line for line in said.stdout.splitlines() if line.endswith(": stale")]
+    assert said.returncode == 1
+    assert {Path(line.removesuffix(": stale")).name for line in stale} == {
+        "swap.svg",
+        "attardi.svg",
+    }
+    assert not (copied / "attardi.svg").exists(), "--check writes nothing"
+    assert make_docs("--docs", str(copied)).returncode == 0
+    assert {path.name: path.read_bytes() for path in copied.iterdir()} == fresh
+
+
+@EACH
+def test_a_picture_is_well_formed_with_its_text_on_its_own_paper(name: str) -> None:
+    root = ElementTree.parse(DOCS / f"{name}.svg").getroot()
+    assert root.tag == f"{SVG}svg"
+    x, y, width, height = map(float, root.attrib["viewBox"].split())
+    assert (x, y) == (0, 0)
+    paper = root.find(f"{SVG}rect")
+    assert paper is not None
+    assert paper.attrib["fill"] == "#ffffff"
+    assert float(paper.attrib["width"]) == width - 1
+    assert float(paper.attrib["height"]) == height - 1
+    texts = root.findall(f"{SVG}text")
+    assert texts
+    for text in texts:
+        assert 0 < float(text.attrib["x"]) < width
+        assert 0 < float(text.attrib["y"]) < height
+
+
+@EACH
+def test_a_picture_shows_moves_of_its_system_and_what_is_special_about_it(name: str) -> None:
+    root = ElementTree.parse(DOCS / f"{name}.svg").getroot()
+    shown = {text.text for text in root.findall(f"{SVG}text")} & set(systems.load(name).moves)
+    special = {
+        "arc_eager": "REDUCE",
+        "attardi": "RIGHT2",
+        "buffer": "RIGHT_NONPROJECTIVE",
+        "covington": "NO_ARC",
+        "nonmonotonic": "REDUCE",
+        "swap": "SWAP",
+    }
+    assert {"SHIFT", "LEFT", special.get(name, "RIGHT")} <= shown
+
+
+CSV = """\
+treebank,system,exact,sentences,words,nonprojective_sentences,nonprojective_arcs,built_sentences,\
+built_percent,gold_arcs,gold_arcs_percent,lost_arcs_mean,lost_arcs_most
+UD_A,arc_eager,true,1500,20000,5,7,1499,99.9333,19999,99.9950,1.0000,1
+UD_A,arc_eager:root=first,true,1500,20000,5,7,1500,100.0000,20000,100.0000,0.0000,0
+UD_A,swap,false,1500,20000,5,7,1490,99.3333,19985,99.9250,1.5000,3
+UD_B,swap,false,10,90,0,0,10,100.0000,90,100.0000,0.0000,0
+"""
+
+
+def block_of(directory: Path, name: str) -> list[str]:
+    page = (directory / f"{name}.md").read_text(encoding="utf-8")
+    _, block = page.split("<!-- coverage -->\n")
+    return block.split("<!-- /coverage -->")[0].splitlines()
+
+
+def test_coverage_is_filled_in_from_the_csv(copied: Path) -> None:
+    (copied / "coverage.csv").write_text(CSV, encoding="utf-8")
+    said = make_docs("--docs", str(copied))
+    assert said.returncode == 0, said.stderr
+    assert block_of(copied, "arc_eager")[2:] == [
+        "| UD_A | 1,500 | 99.93% | 99.99% | 1.00 | 1 |",
+        "| UD_A (root=first) | 1,500 | 100.00% | 100.00% | 0 | 0 |",
+    ]
+    assert block_of(copied, "swap")[2:] == [
+        "| UD_A | 1,500 | ≥ 99.33% | ≥ 99.92% | ≈ 1.50 | ≤ 3 |",
+        "| UD_B | 10 | 100.00% | 100.00% | 0 | 0 |",
+    ]
+    assert block_of(copied, "attardi") == ["Not measured yet."]
+
+
+def test_a_missing_csv_is_told_and_leaves_a_sentence(copied: Path) -> None:
+    (copied / "coverage.csv").unlink(missing_ok=True)
+    said = make_docs("--docs", str(copied))
+    assert said.returncode == 0, said.stderr
+    assert f"{copied / 'coverage.csv'} is missing" in said.stdout
+    assert "dyparse coverage" in said.stdout
+    assert block_of(copied, "swap") == ["Not measured yet."]
+
+
+def test_a_page_without_its_block_is_an_error(copied: Path) -> None:
+    page = copied / "covington.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- /coverage -->", ""))
+    said = make_docs("--docs", str(copied))
+    assert said.returncode != 0
+    assert "covington.md: expected one <!-- coverage -->" in said.stderr
