@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 import dyparse.system
 from dyparse.batch import Batcher, group_by_length
-from dyparse.cli import chosen_system
+from dyparse.commands import chosen_system
 from dyparse.coverage import nonprojective
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.errors import DyparseError, NoSplitError

@@ -12,7 +12,7 @@ PLAIN = (
     *("errors", "compiled", "entry", "version"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
-    ("", "cli", "experiment"),
+    ("", "cli", "commands", "experiment"),
     ("trainer",),
     ("parser",),
     ("walk", "coverage", "derivation"),

@@ -229,6 +229,9 @@ def _step_all(options, states, moves):
             take_move(options, states, i, moves[i])
 
 
+EXPECTED = {bool: "true or false", int: "a whole number"}  # of an option with such a default
+
+
 class System:
     """The public face of every transition system: kernels over a batch of states."""
 
@@ -238,9 +241,9 @@ class System:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every system is one
-            value = getattr(self, field.name)
-            if isinstance(field.default, bool) and not isinstance(value, bool):
-                raise ValueError(f"system.{field.name} is {value!r}, expected true or false")
+            value, kind = getattr(self, field.name), type(field.default)
+            if kind in EXPECTED and type(value) is not kind:
+                raise ValueError(f"system.{field.name} is {value!r}, expected {EXPECTED[kind]}")
 
     @property
     def options(self) -> NamedTuple:
@@ -390,20 +393,41 @@ def gold_heads(gold: ArrayLike) -> NDArray[np.int32]:
 
 
 def load(name: str, **options: Any) -> System:
-    """The transition system of this name; options are the fields of its dataclass."""
+    """The transition system of this name; options are the fields of its dataclass.
+
+    In text they may follow the name: `load("arc_eager:root=first,single_root=false")`.
+    """
+    name, _, listed = name.partition(":")
     if name not in names():
         near = difflib.get_close_matches(name, names(), 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"no transition system {name!r}; there are {', '.join(names())}{hint}")
     module = importlib.import_module(f"{__name__}.{name}")
     cls = next(c for c in vars(module).values() if _is_system_of(c, module.__name__))
-    known = {field.name for field in dataclasses.fields(cls)}
-    if unknown := sorted(set(options) - known):
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+    options = {**_options_in_text(listed, defaults), **options}
+    if unknown := sorted(set(options) - set(defaults)):
         raise ValueError(
-            f"system {name!r} has no option {unknown[0]!r}; it takes {', '.join(sorted(known))}"
+            f"system {name!r} has no option {unknown[0]!r}; it takes {', '.join(sorted(defaults))}"
         )
     system: System = cls(**options)
     return system
+
+
+def _options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:
+    """`key=value,key=value` as options, values of the types of the defaults."""
+    options: dict[str, Any] = {}
+    for option in filter(None, listed.split(",")):
+        key, sign, value = option.partition("=")
+        if not sign:
+            raise ValueError(f"{option!r} is no option, expected key=value")
+        default = defaults.get(key)
+        if isinstance(default, bool):
+            options[key] = {"true": True, "false": False}.get(value.lower(), value)
+        else:
+            is_number = isinstance(default, int) and value.lstrip("-").isdecimal()
+            options[key] = int(value) if is_number else value
+    return options
 
 
 def _is_system_of(candidate: Any, module: str) -> bool:

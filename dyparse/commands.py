@@ -1,0 +1,257 @@
+"""What the `dyparse` command does: parse, check, download, coverage, oracle."""
+
+import argparse
+import difflib
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TextIO
+
+from tqdm import tqdm
+
+from dyparse.errors import ConfigError, TreebankError
+from dyparse.sentence import Sentence
+from dyparse.treebank.check import check_files
+from dyparse.treebank.conllu_file import (
+    BYTE_ORDER_MARK,
+    SENT_ID,
+    Block,
+    Source,
+    read_blocks,
+    read_sentences,
+    to_sentence,
+)
+from dyparse.treebank.download import RECORD, download
+
+if TYPE_CHECKING:  # numba is slow to import and not every command needs it
+    from dyparse.coverage import Row
+    from dyparse.system import System
+
+STDIN = "-"
+WIDTH = 100  # of lines, where no terminal says otherwise
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """`dyparse check`"""
+    sources = [sys.stdin if name == STDIN else name for name in options.files]
+    return check_files(sources, sys.stdout, limit=options.limit)
+
+
+def run_download(options: argparse.Namespace) -> int:
+    """`dyparse download`"""
+    directory = download(
+        options.name,
+        root=options.root,
+        release=options.release,
+        url=options.url,
+        sha256=options.sha256,
+        max_bytes=options.max_bytes,
+        force=options.force,
+    )
+    sys.stdout.write((directory / RECORD).read_text(encoding="utf-8"))
+    sys.stdout.write(
+        f"{directory}\ntrain on it: python train.py treebank=ud treebank.root={options.root} "
+        f"treebank.name={options.name}\n"
+    )
+    return 0
+
+
+def run_parse(options: argparse.Namespace) -> int:
+    """`dyparse parse`"""
+    from dyparse.checkpoint import (
+        replacing,  # torch is slow to import and no other command needs it
+    )
+    from dyparse.experiment import prepare_machine
+    from dyparse.parser import Parser
+
+    if options.max_tokens_per_batch < 1:
+        raise ConfigError(
+            f"--max-tokens-per-batch is {options.max_tokens_per_batch}, expected 1 or more"
+        )
+    device = prepare_machine(options.device, options.threads, seed=0)
+    parser = Parser.load(options.model, device)
+    sentences = read_inputs(options.files or [STDIN], text=options.text)
+    parsed = parser.parse_sentences(
+        warn_of_missing_tags(parser, sentences), max_tokens_per_batch=options.max_tokens_per_batch
+    )
+    bar = tqdm(parsed, unit=" sentences", desc="parsing", disable=None if options.output else True)
+    with ExitStack() as stack:
+        out = sys.stdout.buffer
+        if options.output:
+            out = stack.enter_context(stack.enter_context(replacing(options.output)).open("wb"))
+        write_sentences(bar, out)
+    return 0
+
+
+def run_coverage(options: argparse.Namespace) -> int:
+    """`dyparse coverage`"""
+    from dyparse.coverage import compare, table, write_csv
+    from dyparse.system import names
+
+    systems = {text: chosen_system(text) for text in options.systems or names()}
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        if options.csv:
+            from dyparse.checkpoint import replacing
+
+            temporary = stack.enter_context(replacing(options.csv))
+            file = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
+        out = stack.enter_context(standard_output())
+        for number, name in enumerate(options.files):
+            treebank, sources = treebank_sources(name)
+            of_treebank = compare(treebank, sources, systems)
+            out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
+            out.flush()
+            rows += of_treebank
+        if options.csv:
+            write_csv(rows, file)
+    return 0
+
+
+def treebank_sources(name: str) -> tuple[str, list[Source]]:
+    """What to call a treebank, and its files: all CoNLL-U files of a directory, or one."""
+    if name == STDIN:
+        return "<stdin>", [sys.stdin]
+    directory = Path(name)
+    if not directory.is_dir():
+        return name, [name]
+    files = sorted(directory.glob("*.conllu"))
+    if not files:
+        raise TreebankError(
+            f"{name}: no *.conllu in it; expected the directory of one treebank: "
+            "name several as ud/UD_*"
+        )
+    return directory.resolve().name, [*files]
+
+
+def run_oracle(options: argparse.Namespace) -> int:
+    """`dyparse oracle`"""
+    from dyparse.derivation import Derivation, Page, write_json, write_text
+
+    if options.width is not None and options.width < 0:
+        raise ConfigError(f"--width is {options.width}, expected 0 or more")
+    system = chosen_system(options.system)
+    sentence = to_sentence(find_sentence(options.file, options.sentence), trees=True)
+    try:
+        derivation = Derivation(system, sentence.head, options.mistakes, options.seed)
+    except ValueError as error:
+        raise ConfigError(f"--{error}") from error
+    width = options.width
+    if width is None:
+        width = shutil.get_terminal_size(fallback=(WIDTH, 0)).columns
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    page = Page(sentence, options.system, width, colour)
+    with standard_output() as out:
+        end = (write_json if options.json else write_text)(derivation, page, out)
+    return 0 if end.adds_up else 1
+
+
+def find_sentence(name: str, wanted: str | None) -> Block:
+    """The lines of the sentence with this sent_id, else of the one with this number, else of the
+    first; the others are not checked.
+    """
+    identifiers: list[str] = []
+    numbered: Block | None = None
+    for number, block in enumerate(read_blocks(sys.stdin if name == STDIN else name), 1):
+        identifier = sent_id(block)
+        if wanted in (None, identifier):
+            return block
+        identifiers.append(identifier)
+        if wanted == str(number):
+            numbered = block
+    if numbered:
+        return numbered
+    named = list(filter(None, identifiers))
+    near = difflib.get_close_matches(str(wanted), named, 3, 0.5) or named[:3]
+    hint = f", or a sent_id such as {', '.join(near)}" if near else ""
+    raise TreebankError(
+        f"{'<stdin>' if name == STDIN else name}: no sentence {wanted!r}; "
+        f"expected a number 1..{len(identifiers)}{hint}"
+    )
+
+
+def sent_id(block: Block) -> str:
+    """The sent_id among the comments of a sentence, or nothing."""
+    comments = (line.decode(errors="replace").lstrip(BYTE_ORDER_MARK) for line in block.lines)
+    return next((found[1] for found in map(SENT_ID.match, comments) if found), "")
+
+
+def chosen_system(text: str) -> "System":
+    """The system that `NAME` or `NAME:KEY=VALUE,…` means; ConfigError if there is none."""
+    from dyparse.system import load
+
+    try:
+        return load(text)
+    except ValueError as error:
+        raise ConfigError(f"--system {text}: {error}") from error
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output in UTF-8, whatever the locale."""
+    sys.stdout.flush()
+    out = io.TextIOWrapper(
+        sys.stdout.buffer, "utf-8", "surrogateescape", newline="\n", write_through=True
+    )
+    try:
+        yield out
+    finally:
+        out.detach()
+
+
+def read_inputs(names: Iterable[str], *, text: bool) -> Iterator[Sentence]:
+    """The sentences of all inputs, one after the other."""
+    for name in names:
+        if text:
+            yield from read_text(name)
+        else:
+            yield from read_sentences(sys.stdin if name == STDIN else name, trees=False)
+
+
+def read_text(name: str) -> Iterator[Sentence]:
+    """A sentence per line that is not blank."""
+    from dyparse.parser import as_sentence
+
+    path = "<stdin>" if name == STDIN else name
+    with sys.stdin.buffer if name == STDIN else Path(name).open("rb") as raw:
+        for number, line in enumerate(raw, 1):
+            try:
+                words = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise TreebankError(
+                    f"{path}:{number}: not UTF-8 ({error.reason}); convert the file to UTF-8"
+                ) from error
+            if words.strip():
+                yield as_sentence(words)
+
+
+def warn_of_missing_tags(parser: object, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """The same sentences; a warning, once, if they lack tags that the model was trained with."""
+    from dyparse.parser import Parser
+
+    assert isinstance(parser, Parser)
+    warned = False
+    for sentence in sentences:
+        if not warned and (missing := parser.missing_columns(sentence)):
+            warned = True
+            sys.stderr.write(
+                f"warning: the model reads {' and '.join(missing)}, which the input lacks: expect "
+                "worse trees; tag the input first, or train a model without tags "
+                "(encoder.features=[word,subword])\n"
+            )
+        yield sentence
+
+
+def write_sentences(sentences: Iterable[Sentence], out: IO[bytes]) -> None:
+    """Write CoNLL-U; where a file ended without a blank line, one is put before the next."""
+    unfinished = ""
+    for sentence in sentences:
+        text = sentence.to_conllu()
+        out.write((unfinished + text).encode())
+        unfinished = (
+            "" if text.endswith(("\n\n", "\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
+        )
