@@ -122,7 +122,7 @@ def test_plain_lines_do_what_make_does() -> None:
 
 
 def test_every_command_is_one_that_these_tests_look_at() -> None:
-    known = ("train.py", "evaluate.py", "benchmarks/throughput.py", "-m")
+    known = ("train.py", "evaluate.py", "benchmarks/throughput.py", "benchmarks/oracle.py", "-m")
     for program, *words in shell_commands():
         assert program in ("make", "dyparse", "pip", "cat", ".", "python", "python3"), program
         if program == "python":
