@@ -1,12 +1,12 @@
 # make train   from a fresh clone to a trained parser
-# make test    from a fresh clone to a tested one
+# make test    from a fresh clone to a tested one; make slowtest for what takes long
 # Other Python or place:   make PYTHON=python3.12 VENV=/tmp/venv train
 
 PYTHON = python3
 VENV = .venv
 
 .DELETE_ON_ERROR:
-.PHONY: help train test lint clean
+.PHONY: help train test slowtest lint clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -14,8 +14,11 @@ help:  ## list the targets
 train: $(VENV)/installed  ## train on the sample treebank that comes with the package
 	$(VENV)/bin/python train.py trainer.epochs=10
 
-test: $(VENV)/installed-test  ## run the whole test suite
+test: $(VENV)/installed-test  ## run the tests
 	$(VENV)/bin/python -m pytest -n auto
+
+slowtest: $(VENV)/installed-test  ## run the tests that take long: exhaustive search at five words
+	$(VENV)/bin/python -m pytest -n auto -m slow
 
 lint: $(VENV)/installed-test  ## check style and types
 	$(VENV)/bin/ruff check .
