@@ -8,7 +8,8 @@ Every sentence is walked once: a random best move, or with probability --mistake
 every state the costs of all moves are timed on the thread's own clock, tables that are filled at
 the first state of a sentence included; the time that reading the clock takes is subtracted.
 
-    cost     mean, 99th percentile and maximum over the states of this walk
+    cost     mean, 99th percentile and maximum over the states of this walk; with what a system
+             prefers among best moves, where it does (nonmonotonic: costs of arc-eager besides)
     prepare  allocation of the oracle's tables, per state
     static   costs and choice of the canonical move, mean over the canonical derivations
     states   states per word, of the walk with mistakes
@@ -42,7 +43,7 @@ from dyparse.encoder.bilstm import BiLSTM
 from dyparse.errors import DyparseError, NoSplitError
 from dyparse.exploration import uniform
 from dyparse.sentence import Sentence
-from dyparse.system import System, cost, is_finished, legal, static, take_move
+from dyparse.system import System, cost, is_finished, legal, prefer, static, take_move
 from dyparse.treebank.ud import UD
 from dyparse.vocabulary import Vocabulary
 
@@ -87,6 +88,9 @@ def run(options: argparse.Namespace) -> None:
     clock = clock_cost()
     for name in names:
         sentences = list(read(UD(options.root, name), options))
+        if not sentences:
+            say(f"{name}, {options.split}: no sentences to walk\n\n")
+            continue
         encoder = encoder_time(sentences)
         say(
             f"{name}, {options.split}: {len(sentences):,} sentences, encoder {encoder:,.0f} µs "
@@ -203,6 +207,7 @@ def _walk(options, states, gold, chance, room, spent):
             legal(options, states, i, is_legal)
             begin = now(clock)
             cost(options, states, i, gold, costs)
+            prefer(options, states, i, gold, is_legal, costs)
             if mistakes < 0:
                 move = static(options, states, i, gold, is_legal, costs)
                 spent[t] = now(clock) - begin
@@ -255,15 +260,14 @@ def encoder_time(sentences: Sequence[Sentence], words: int = 20_000) -> float:
     batcher = Batcher(vocabulary, frozenset(choice.features), choice.subword_buckets)
     groups = group_by_length([len(s) for s in sentences], MAX_TOKENS_PER_BATCH)
     np.random.default_rng(1).shuffle(groups)
-    spent, done = 0.0, -1
+    encoder(batcher.batch([sentences[k] for k in groups[0]])).sum().backward()  # warms up
+    spent, done = 0.0, 0
     for group in groups:
         batch = batcher.batch([sentences[k] for k in group])
         begin = time.thread_time()
         encoder(batch).sum().backward()
-        if done >= 0:  # the first warms up
-            spent += time.thread_time() - begin
-            done += int(batch.words.sum())
-        done = max(done, 0)
+        spent += time.thread_time() - begin
+        done += int(batch.words.sum())
         if done > words:
             break
     return spent / done * 1e6

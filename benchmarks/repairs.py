@@ -80,7 +80,8 @@ def watch(parser: Parser, sentences: Sequence[Sentence]) -> Counter[str]:
     """Parse a batch move by move; what happened."""
     system, count = parser.system, Counter({"words": sum(map(len, sentences))})
     batch = parser.batcher.batch(sentences)
-    scorer = parser.model.scorer(parser.model.table(parser.model.encode(batch)))
+    encoded = parser.model.encode(batch)
+    scorer = parser.model.scorer(parser.model.table(encoded))
     states = system.start(batch.words)
     gold = np.zeros_like(states.head)
     for b, sentence in enumerate(sentences):
@@ -99,15 +100,16 @@ def watch(parser: Parser, sentences: Sequence[Sentence]) -> Counter[str]:
                 names = ["right" if is_right else "wrong" for is_right in change]
                 count[f"left {names[0]}→{names[1]}"] += 1
             added[b, word] |= moves[b] == REDUCE and old == NONE
-    for b, tree in enumerate(parser.parse_batch(sentences)):
-        assert tree.head == system.heads(states)[b, 1 : len(tree) + 1].tolist()
-        for w in range(1, len(tree) + 1):
+    heads = system.heads(states)
+    numbers = parser.model.labeller(encoded, torch.from_numpy(heads).long()).argmax(-1)  # [B, N]
+    for b, sentence in enumerate(sentences):
+        for w in range(1, len(sentence) + 1):
             kind = "reduce" if added[b, w] else "other"
-            is_right = tree.head[w - 1] == int(gold[b, w])
+            is_right = int(heads[b, w]) == int(gold[b, w])
             count[kind] += 1
             count[f"{kind} right"] += is_right
-            label_right = tree.relation[w - 1] == sentences[b].relation[w - 1]
-            count[f"{kind} label"] += is_right and label_right
+            label = parser.vocabulary.labels[int(numbers[b, w])]
+            count[f"{kind} label"] += is_right and label == sentence.relation[w - 1]
     return count
 
 

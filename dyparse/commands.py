@@ -62,9 +62,7 @@ def run_download(options: argparse.Namespace) -> int:
 
 def run_parse(options: argparse.Namespace) -> int:
     """`dyparse parse`"""
-    from dyparse.checkpoint import (
-        replacing,  # torch is slow to import and no other command needs it
-    )
+    from dyparse.checkpoint import replacing  # it imports torch, which is slow
     from dyparse.experiment import prepare_machine
     from dyparse.parser import Parser
 
@@ -93,6 +91,7 @@ def run_coverage(options: argparse.Namespace) -> int:
     from dyparse.system import names
 
     systems = {text: chosen_system(text) for text in options.systems or names()}
+    treebanks = [treebank_sources(name) for name in options.files]  # all, before the first is read
     rows: list[Row] = []
     with ExitStack() as stack:
         if options.csv:
@@ -101,8 +100,7 @@ def run_coverage(options: argparse.Namespace) -> int:
             temporary = stack.enter_context(replacing(options.csv))
             file = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
         out = stack.enter_context(standard_output())
-        for number, name in enumerate(options.files):
-            treebank, sources = treebank_sources(name)
+        for number, (treebank, sources) in enumerate(treebanks):
             of_treebank = compare(treebank, sources, systems)
             out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
             out.flush()
@@ -118,6 +116,8 @@ def treebank_sources(name: str) -> tuple[str, list[Source]]:
         return "<stdin>", [sys.stdin]
     directory = Path(name)
     if not directory.is_dir():
+        if not directory.exists():
+            raise TreebankError(f"{name}: there is no such file or directory")
         return name, [name]
     files = sorted(directory.glob("*.conllu"))
     if not files:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +26,8 @@ _PACKAGE = Path(__file__).parent
 
 # No reference counts, which took most of the time of small functions over tuples of arrays. Such a
 # function can neither allocate nor keep an array; numba has the option, but does not document it.
-ONE_ROW: Any = {"_nrt": False}
+# And no wrappers for calls from Python, which take time to compile.
+ONE_ROW: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(declared: F) -> F:
@@ -44,18 +45,17 @@ def kernel(declared: F) -> F:
     # Not strict: the implementation's parameters are its own affair.
     @overload(call, strict=False, jit_options=ONE_ROW)
     def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
-        implementation = getattr(sys.modules[options.instance_class.__module__], name, declared)
-        return getattr(implementation, "py_func", implementation)
+        return getattr(sys.modules[options.instance_class.__module__], name, declared)
 
     return cast(F, call)
 
 
 def njit(function: F) -> F:
-    """`numba.njit` for functions about one row, kernels and what they call: they allocate nothing.
+    """For functions about one row, kernels and what they call: they allocate nothing.
 
-    Such a function is called by compiled code, or for one row by tests.
+    Compiled where compiled code calls it, plain Python where Python does.
     """
-    return cast(F, numba.njit(**ONE_ROW)(function))
+    return register_jitable(**ONE_ROW)(function)
 
 
 def cached_njit(function: F) -> F:

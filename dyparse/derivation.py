@@ -139,7 +139,8 @@ def outcome(derivation: Derivation, last: Step, paid: int) -> Outcome:
     system, gold = derivation.system, derivation.gold
     canonical = deque(Derivation(system, gold), maxlen=1).pop()
     out_of_reach = len(wrong_words(canonical.heads, gold))
-    return Outcome(last.heads, wrong_words(last.heads, gold), out_of_reach, paid, system.exact)
+    exact = system.is_exact(len(gold))
+    return Outcome(last.heads, wrong_words(last.heads, gold), out_of_reach, paid, exact)
 
 
 def wrong_words(heads: Sequence[int], gold: Sequence[int]) -> tuple[int, ...]:

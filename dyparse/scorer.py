@@ -5,8 +5,8 @@ The small part of the network that the walk needs at every state.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from dyparse.compiled import ONE_ROW, njit
@@ -29,7 +29,7 @@ def table_rows(slots, first, empty, rows):
         rows[f] = empty if slots[f] == NONE else first + slots[f]
 
 
-@numba.njit(fastmath={"reassoc", "contract"}, **ONE_ROW)
+@register_jitable(fastmath={"reassoc", "contract"}, **ONE_ROW)
 def score(scorer, rows, hidden, scores):
     """scores[m] = output[m] · relu(bias + Σ_f table[rows[f], f])."""
     D = hidden.shape[0]

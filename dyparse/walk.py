@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.compiled import cached_njit
+from dyparse.compiled import cached_njit, njit
 from dyparse.exploration import Choice, Exploration, follow
 from dyparse.exploration.explore import Explore
 from dyparse.scorer import Scorer, score, table_rows
@@ -118,6 +118,13 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
+@njit
+def copy(source: Any, target: Any) -> None:
+    """Copy a row. (A loop: numba takes long to compile assignments of slices.)"""
+    for k in range(source.shape[0]):
+        target[k] = source[k]
+
+
 @cached_njit
 def _walk(
     choices: Any, scorer: Scorer, walker: Any, gold: Any, visited: Any, rows: tuple[int, int, int]
@@ -145,14 +152,14 @@ def _walk(
             canonical = NONE
             if gold is not None:
                 cost(options, states, i, gold, costs)
-                true_costs[:] = costs
+                copy(costs, true_costs)
                 prefer(options, states, i, gold, is_legal, costs)
                 canonical = static(options, states, i, gold, is_legal, costs)
             move = follow(policy, epoch, Choice(scores, is_legal, costs, canonical), random, i)
             if visited is not None:
-                visited.features[t] = table_row
-                visited.legal[t] = is_legal
-                visited.cost[t] = costs
+                copy(table_row, visited.features[t])
+                copy(is_legal, visited.legal[t])
+                copy(costs, visited.cost[t])
                 visited.paid[t] = true_costs[move]
             take_move(options, states, i, move)
             t += 1

@@ -226,7 +226,7 @@ def test_what_is_wrong_is_one_message_and_leaves_no_file(command, treebank, tmp_
         ([treebank, "--system", "arc_eager:root=middle"], "'middle', expected 'last' or 'first'"),
         ([treebank, "--system", "arc_eager:single_root=no"], "'no', expected true or false"),
         ([treebank, "--system", "arc_eager:single_root"], "expected key=value"),
-        ([treebank, "--system", "buffer:gap=wide"], "'wide' is no number, expected one like"),
+        ([treebank, "--system", "buffer:gap=wide"], "'wide', expected a whole number"),
         ([tmp_path / "none"], "no such file"),
         ([empty], "no *.conllu in it"),
         ([bad, "--system", "arc_eager"], f"{bad}:1: "),

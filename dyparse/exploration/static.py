@@ -27,6 +27,6 @@ class Static:
 @njit
 def follow(policy, epoch, choice, random, i):  # noqa: ARG001 - all kernels of one name share parameters
     """The canonical move, with cost 1 beside every other."""
-    choice.cost[:] = 1
-    choice.cost[choice.canonical] = 0
+    for move in range(choice.cost.shape[0]):
+        choice.cost[move] = move != choice.canonical
     return choice.canonical

@@ -102,6 +102,13 @@ def features(options, states, i, out):
 
 
 @njit
+def clear(out):
+    """Make everything 0. (A loop: numba takes long to compile assignments of slices.)"""
+    for k in range(out.shape[0]):
+        out[k] = 0
+
+
+@njit
 def stack_top(states, i, depth):
     """The stack's token at this depth, 0 = top; NONE if the stack is not that deep."""
     position = states.stack_size[i] - 1 - depth
@@ -237,7 +244,7 @@ class System:
 
     moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
-    exact: ClassVar[bool] = True  # cost is exact in every state, for every gold tree
+    exact: ClassVar[bool] = True  # cost is exact for every gold tree; see also `is_exact`
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every system is one
@@ -258,6 +265,10 @@ class System:
         to one thread.
         """
         raise NotImplementedError
+
+    def is_exact(self, words: int) -> bool:  # noqa: ARG002 - some systems look at the length
+        """Whether cost is exact in every state of sentences with so many words."""
+        return self.exact
 
     def most_moves(self, words: int) -> int:
         """An upper bound of the moves of one sentence."""

@@ -26,7 +26,6 @@ from dyparse.sentence import NONE
 from dyparse.system import buffer_front, gold_heads, stack_top
 
 IMPOSSIBLE = -10_000  # a gain so low that no sum of gains makes up for it
-UNKNOWN, NO, YES = -1, 0, 1
 
 
 class Gains(NamedTuple):
@@ -144,8 +143,8 @@ def fill_tables(gains, states, i):
     below = 0 if states.stack_size[i] > depth else NONE
     is_same = True
     for p in range(depth):
-        word = states.stack[i, states.stack_size[i] - depth + p]
-        head = states.head[i, word]
+        word = int(states.stack[i, states.stack_size[i] - depth + p])
+        head = int(states.head[i, word])
         is_same = (
             is_same
             and p < gains.known[i]
@@ -165,7 +164,8 @@ def fill_inner(gold, n, end_is_root, inner):
     """inner[j, x] for all j and x; k takes its gold head from below (j) or from the front (x)."""
     for j in range(n, 0, -1):
         inner[j, j + 1] = 0
-        inner[j, j + 2 : n + 2] = IMPOSSIBLE
+        for x in range(j + 2, n + 2):
+            inner[j, x] = IMPOSSIBLE
         for k in range(j + 1, n + 1):
             reached = inner[j, k] + (gold[k] == j)
             for x in range(k + 1, n + 2):
@@ -216,15 +216,23 @@ def fill_outer(options, tables, n, item, start):
 
 
 @njit
+def is_known_projective(head, length, verdict, i):
+    """Whether row i is projective; verdict[i] remembers it: the length, negative if it is not."""
+    if abs(verdict[i]) != length:
+        verdict[i] = length if is_projective(head[i], length) else -length
+    return verdict[i] > 0
+
+
+@njit
 def is_projective(head, length):
-    """YES if no two arcs cross, those from the root (at position 0) included; else NO."""
+    """Whether no two arcs cross, those from the root (at position 0) included."""
     for word in range(1, length):
         low, high = min(word, head[word]), max(word, head[word])
         for other in range(1, word):
             other_low, other_high = min(other, head[other]), max(other, head[other])
             if low < other_low < high < other_high or other_low < low < other_high < high:
-                return NO
-    return YES
+                return False
+    return True
 
 
 @njit

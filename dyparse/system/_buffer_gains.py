@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from dyparse.compiled import njit
 from dyparse.sentence import NONE
-from dyparse.system import buffer_front, buffer_second, stack_top
-from dyparse.system._best_gains import IMPOSSIBLE, UNKNOWN
+from dyparse.system import buffer_front, buffer_second, clear, stack_top
+from dyparse.system._best_gains import IMPOSSIBLE
 
 GOAL, LAST, REACH, OWN, BASE = range(5)  # rows of a layout
 
@@ -42,7 +42,7 @@ class BufferGold(NamedTuple):
 
     options: Any  # of the system that prepared it
     head: NDArray[np.int32]  # [B, N]
-    projective: NDArray[np.int8]  # [B]  YES, NO or UNKNOWN
+    projective: NDArray[np.int32]  # [B]  verdict of `is_known_projective`
     exact_words: int  # the longest sentence in which gaps of any length are planned
     words: NDArray[np.int32]  # [B]  that the row's tables are for; 0 = none yet
     layout: NDArray[np.int32]  # [B, 5, N+2]
@@ -77,7 +77,7 @@ def make_gold(options: Any, head: NDArray[np.int32], exact_words: int) -> Buffer
     return BufferGold(
         options=options,
         head=head,
-        projective=np.full(B, UNKNOWN, dtype=np.int8),
+        projective=np.zeros(B, dtype=np.int32),
         exact_words=exact_words,
         words=np.zeros(B, dtype=np.int32),
         layout=np.zeros((B, 5, N + 2), dtype=np.int32),
@@ -164,7 +164,7 @@ def tables_for(options, states, i, gold):
 def lay_out(tables, head):
     """Where everything stands in the tables of a sentence with these gold heads."""
     n, gap, layout = tables.n, tables.gap, tables.layout
-    layout[:] = 0
+    clear(layout)
     for word in range(1, n + 1):
         layout[GOAL, word] = head[word] if head[word] > 0 else n + 1
         layout[LAST, head[word]] = word
@@ -218,7 +218,8 @@ def fill_row(options, tables, j, start):
     n, gap, layout = tables.n, tables.gap, tables.layout
     row = tables.inner[row_of(tables, j, start)]
     begin, end = span(tables, start)
-    row[begin:end] = IMPOSSIBLE
+    for x in range(begin, end):
+        row[x] = IMPOSSIBLE
     row[begin] = 0
     for q in range(start + 1, n + 2):
         here, best = layout[BASE, q], IMPOSSIBLE
@@ -325,7 +326,7 @@ def best_push(options, tables, p, top, place):
     row = tables.inner[row_of(tables, a, q)]
     best = best_sum(row[begin:end], tables.outer[p, begin:end])
     best = best + (tables.layout[GOAL, a] == top)
-    return max(best, best_hit(options, tables, p, place))
+    return max(best, best_hit(options, tables, int(p), place))
 
 
 @njit
@@ -417,7 +418,7 @@ def gains_after_push(options, states, i, tables):
     sooner = best_sum(row[begin : end - 1], after[begin : end - 1])
     at_end = row[end - 1] + after[end - 1]
     attached = max(sooner, at_end) + (tables.layout[GOAL, a] == stack_top(states, i, 0))
-    shifted = max(sooner, best_hit(options, tables, p, (a, q)))
+    shifted = max(sooner, best_hit(options, tables, int(p), (a, q)))
     if p == 0 or not options.single_root:
         shifted = max(shifted, at_end)
     return shifted, attached

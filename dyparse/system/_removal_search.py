@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dyparse.compiled import njit
 from dyparse.sentence import NONE
-from dyparse.system import gold_heads
+from dyparse.system import clear, gold_heads
 
 SHIFT, LEFT, RIGHT, LEFT2, RIGHT2 = range(5)
 NEVER = 1_000_000  # more than any price, budget or position
@@ -105,7 +105,7 @@ def prepare_removals(
 @njit
 def removal_costs(reach, states, i, gold, out):
     """out[m] = cost of SHIFT, LEFT, RIGHT and, if the reach is 3, of LEFT2, RIGHT2."""
-    out[:] = 0
+    clear(out)
     work, known, n = gold.work[i], gold.known[i], states.length[i] - 1
     if gold.words[i] != n:
         gold.words[i] = n

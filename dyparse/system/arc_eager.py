@@ -30,6 +30,7 @@ from dyparse.sentence import NONE
 from dyparse.system import (
     System,
     buffer_front,
+    clear,
     first_best,
     head_of,
     leftmost,
@@ -39,8 +40,6 @@ from dyparse.system import (
 )
 from dyparse.system._best_gains import (
     IMPOSSIBLE,
-    UNKNOWN,
-    YES,
     Gains,
     Item,
     best_gain,
@@ -48,8 +47,8 @@ from dyparse.system._best_gains import (
     empty_gains,
     gain_after_pop,
     gain_after_push,
+    is_known_projective,
     is_on_stack,
-    is_projective,
     position,
 )
 
@@ -68,7 +67,7 @@ class ArcEagerGold(NamedTuple):
 
     options: ArcEagerOptions  # of the system that prepared it
     head: NDArray[np.int32]  # [B, N]
-    projective: NDArray[np.int8]  # [B]  YES, NO or UNKNOWN
+    projective: NDArray[np.int32]  # [B]  verdict of `is_known_projective`
     gains: Gains
 
 
@@ -99,7 +98,7 @@ class ArcEager(System):
 
     def prepare(self, gold: ArrayLike) -> ArcEagerGold:
         gains = empty_gains(self.options, gold)
-        projective = np.full(len(gains.head), UNKNOWN, dtype=np.int8)
+        projective = np.zeros(len(gains.head), dtype=np.int32)
         return ArcEagerGold(self.options, gains.head, projective, gains)
 
 
@@ -128,7 +127,7 @@ def is_finished(options, states, i):
 @njit
 def legal(options, states, i, out):
     """out[m] = 1 if move m may be taken."""
-    out[:] = 0
+    clear(out)
     if is_finished(options, states, i):
         return
     s, b = stack_top(states, i, 0), buffer_front(states, i)
@@ -223,12 +222,11 @@ def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
 @njit
 def cost(options, states, i, gold, out):
     """out[m] = gold arcs lost by legal move m, by the cheapest oracle that is exact here."""
-    if not options.single_root:
-        if gold.projective[i] == UNKNOWN:
-            gold.projective[i] = is_projective(gold.head[i], states.length[i])
-        if gold.projective[i] == YES:
-            count_lost_arcs(options, states, i, gold.head[i], out)
-            return
+    if not options.single_root and is_known_projective(
+        gold.head, states.length[i], gold.projective, i
+    ):
+        count_lost_arcs(options, states, i, gold.head[i], out)
+        return
     compare_best_gains(states, i, gold.gains, out)
 
 
@@ -244,7 +242,7 @@ def count_lost_arcs(options, states, i, gold, out):
             the buffer
     REDUCE  s loses dependents in the buffer
     """
-    out[:] = 0
+    clear(out)
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     if b > 0:
         dependents = 0
@@ -263,14 +261,14 @@ def count_lost_arcs(options, states, i, gold, out):
 @njit
 def compare_best_gains(states, i, gains, out):
     """out[m] = best gain now − best gain if move m is taken; a gain is a gold head given."""
-    out[:] = 0
+    clear(out)
     now = best_gain(gains, states, i)
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     if s > 0:
         out[LEFT] = now - gain_after_pop(gains, states, i, max(b, 0))
-        out[REDUCE] = now - gain_after_pop(gains, states, i, states.head[i, s])
+        out[REDUCE] = now - gain_after_pop(gains, states, i, int(states.head[i, s]))
     if b > 0:
-        out[SHIFT] = now - gain_after_push(gains, states, i, NONE)
+        out[SHIFT] = now - gain_after_push(gains, states, i, int(NONE))
         out[RIGHT] = now - gain_after_push(gains, states, i, s)
 
 
@@ -297,7 +295,7 @@ def pop_gain(options, gold, n, item, x):
 @njit
 def bottom_gain(options, gold, n, word, x):
     """As `pop_gain`; on the bottom a word may also have been given the root as its head."""
-    gain = pop_gain(options, gold, n, Item(word, NONE, NONE, 0), x)
+    gain = pop_gain(options, gold, n, Item(word, int(NONE), int(NONE), int(0)), x)
     if options.root_first and not options.single_root and gold[word] == 0:
         return 1
     return gain

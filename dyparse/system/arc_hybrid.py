@@ -26,6 +26,7 @@ from dyparse.system import (
     System,
     buffer_front,
     buffer_second,
+    clear,
     first_best,
     leftmost,
     push,
@@ -138,7 +139,7 @@ def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
 @njit
 def cost(options, states, i, gold, out):  # noqa: ARG001
     """out[m] = best gain now − best gain if move m is taken; a gain is a gold head given."""
-    out[:] = 0
+    clear(out)
     now = best_gain(gold, states, i)
     b = buffer_front(states, i)
     if states.stack_size[i] > 1:

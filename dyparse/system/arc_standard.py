@@ -23,6 +23,7 @@ from dyparse.sentence import NONE
 from dyparse.system import (
     System,
     buffer_front,
+    clear,
     first_best,
     leftmost,
     push,
@@ -89,7 +90,7 @@ def is_finished(options, states, i):  # noqa: ARG001
 @njit
 def legal(options, states, i, out):
     """out[m] = 1 if move m may be taken."""
-    out[:] = 0
+    clear(out)
     s1, b = stack_top(states, i, 1), buffer_front(states, i)
     out[SHIFT] = b != NONE
     out[LEFT] = s1 > 0

@@ -32,6 +32,7 @@ from dyparse.system import (
     System,
     buffer_front,
     buffer_second,
+    clear,
     first_best,
     gold_heads,
     head_of,
@@ -40,12 +41,13 @@ from dyparse.system import (
     rightmost,
     stack_top,
 )
-from dyparse.system._best_gains import UNKNOWN, YES, is_projective
+from dyparse.system._best_gains import is_known_projective
 from dyparse.system._buffer_gains import (
     GOAL,
     BufferGold,
     gains_after_push,
     gains_around,
+    longest_gap,
     make_gold,
     place_of,
     span,
@@ -107,6 +109,11 @@ class Buffer(System):
     def most_moves(self, words: int) -> int:
         return 2 * words
 
+    def is_exact(self, words: int) -> bool:
+        """Not where gaps longer than those planned can help."""
+        gap = int(longest_gap(self.options, EXACT_WORDS, words))
+        return gap == 0 or gap >= words
+
     def prepare(self, gold: ArrayLike) -> BufferGold:
         return make_gold(self.options, gold_heads(gold), EXACT_WORDS)
 
@@ -130,7 +137,7 @@ def is_finished(options, states, i):  # noqa: ARG001
 @njit
 def legal(options, states, i, out):
     """out[m] = 1 if move m may be taken."""
-    out[:] = 0
+    clear(out)
     if is_finished(options, states, i):
         return
     s, b, c = stack_top(states, i, 0), buffer_front(states, i), buffer_second(states, i)
@@ -240,12 +247,11 @@ def static(options, states, i, gold, is_legal, costs):
 @njit
 def cost(options, states, i, gold, out):
     """out[m] = gold arcs lost by legal move m, by the cheapest oracle that is exact here."""
-    if not options.single_root:
-        if gold.projective[i] == UNKNOWN:
-            gold.projective[i] = is_projective(gold.head[i], states.length[i])
-        if gold.projective[i] == YES:
-            count_lost_arcs(states, i, gold.head[i], out)
-            return
+    if not options.single_root and is_known_projective(
+        gold.head, states.length[i], gold.projective, i
+    ):
+        count_lost_arcs(states, i, gold.head[i], out)
+        return
     compare_best_gains(options, states, i, gold, out)
 
 
@@ -258,7 +264,7 @@ def count_lost_arcs(states, i, gold, out):
     there, by RIGHT also other heads in the buffer. Popped from the stack, it loses other heads (if
     it has none yet) and its dependents in the buffer. Removed from the buffer, it loses all of it.
     """
-    out[:] = 0
+    clear(out)
     s, b, c = stack_top(states, i, 0), buffer_front(states, i), buffer_second(states, i)
     if b > 0:
         above, ahead, dependents, later_dependents = ties(states, i, gold, b)
@@ -302,7 +308,7 @@ def compare_best_gains(options, states, i, gold, out):
 
     A word's gain is counted when it leaves the stack or the buffer.
     """
-    out[:] = 0
+    clear(out)
     tables = tables_for(options, states, i, gold)
     a, q = place_of(states, i)
     s, p, goal = stack_top(states, i, 0), states.stack_size[i], tables.layout[GOAL]

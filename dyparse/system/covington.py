@@ -38,6 +38,7 @@ from dyparse.system import (
     System,
     buffer_front,
     buffer_second,
+    clear,
     first_best,
     gold_heads,
     head_of,
@@ -292,7 +293,7 @@ def count_lost_arcs(gold, i, here, out):
     lost = 0
     for word in range(1, s + 1):
         lost += gold.hope[i, word] == b
-    out[:] = 0
+    clear(out)
     out[SHIFT] = lost + b_hopes_back - (b_on_cycle and (b_hopes_back or last <= s))
     if hope_s == b:
         out[NO_ARC] = 1 - s_on_cycle

@@ -27,20 +27,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from dyparse.compiled import njit
 from dyparse.sentence import NONE
-from dyparse.system import System, buffer_front, first_best, stack_top
+from dyparse.system import System, buffer_front, clear, first_best, stack_top
 from dyparse.system import arc_eager as monotonic
 from dyparse.system._best_gains import (
     IMPOSSIBLE,
-    UNKNOWN,
-    YES,
     Gains,
     Item,
     best_gain,
     dependents_from,
     empty_gains,
     gain_after_pop,
+    is_known_projective,
     is_on_stack,
-    is_projective,
     position,
 )
 from dyparse.system.arc_eager import LEFT, REDUCE, RIGHT, SHIFT, ArcEagerOptions, features
@@ -62,7 +60,7 @@ class NonMonotonicGold(NamedTuple):
 
     options: NonMonotonicOptions  # of the system that prepared it
     head: NDArray[np.int32]  # [B, N]
-    projective: NDArray[np.int8]  # [B]  YES, NO or UNKNOWN
+    projective: NDArray[np.int32]  # [B]  verdict of `is_known_projective`
     gains: Gains
     monotonic: Gains
     likes: NDArray[np.int32]  # [B, M]  scratch of `prefer`: costs in monotonic arc-eager
@@ -89,12 +87,13 @@ class NonMonotonic(System):
 
     def prepare(self, gold: ArrayLike) -> NonMonotonicGold:
         gains = empty_gains(self.options, gold)
+        monotonic_options = self.options._replace(left_arc=False, reduce=False)
         return NonMonotonicGold(
             options=self.options,
             head=gains.head,
-            projective=np.full(len(gains.head), UNKNOWN, dtype=np.int8),
+            projective=np.zeros(len(gains.head), dtype=np.int32),
             gains=gains,
-            monotonic=empty_gains(self.options.monotonic, gold),
+            monotonic=empty_gains(monotonic_options, gold),
             likes=np.empty((len(gains.head), len(self.moves)), dtype=np.int32),
         )
 
@@ -118,7 +117,7 @@ def legal(options, states, i, out):
     Single root: a word without head that is not the bottom one can always be reduced if `reduce`
     is set, so then only LEFT by the root has to be watched; else as in arc-eager.
     """
-    out[:] = 0
+    clear(out)
     if is_finished(options, states, i):
         return
     s, b = stack_top(states, i, 0), buffer_front(states, i)
@@ -191,9 +190,7 @@ def has_closed_form(options, states, i, gold):
     """Whether lost arcs need only be counted."""
     if options.single_root:
         return False
-    if gold.projective[i] == UNKNOWN:
-        gold.projective[i] = is_projective(gold.head[i], states.length[i])
-    return gold.projective[i] == YES
+    return is_known_projective(gold.head, states.length[i], gold.projective, i)
 
 
 @njit
@@ -232,7 +229,7 @@ def count_lost_arcs(options, states, i, gold, out):
     LEFT    s loses what it has or can get, if that is not b, and dependents in the buffer
     REDUCE  s loses what it can get, if that is not what it has or gets, and dependents there
     """
-    out[:] = 0
+    clear(out)
     s, t, b = stack_top(states, i, 0), stack_top(states, i, 1), buffer_front(states, i)
     if b > 0:
         dependents = 0
@@ -299,4 +296,4 @@ def pop_gain(options, gold, n, item, x):
 @njit
 def bottom_gain(options, gold, n, word, x):
     """As `pop_gain`: there is nothing below the bottom."""
-    return pop_gain(options, gold, n, Item(word, NONE, NONE, 0), x)
+    return pop_gain(options, gold, n, Item(word, int(NONE), int(NONE), int(0)), x)

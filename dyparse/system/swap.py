@@ -45,6 +45,7 @@ from dyparse.system import (
     System,
     buffer_front,
     buffer_second,
+    clear,
     first_best,
     gold_heads,
     leftmost,
@@ -185,7 +186,7 @@ def cost(options, states, i, gold, out):
     RIGHT  s loses the same, but head b instead of head r
     SWAP   see `judge_swap`
     """
-    out[:] = 0
+    clear(out)
     find_order(states, i, gold)
     head, order = gold.head[i], gold.order[i]
     s, r, b = stack_top(states, i, 0), stack_top(states, i, 1), buffer_front(states, i)
@@ -279,7 +280,9 @@ def subtract_least(options, states, i, out):
     for move in (SHIFT, LEFT, RIGHT, SWAP):
         if may_take(options, states, i, move) and (best == NONE or out[move] < out[best]):
             best = move
-    out -= out[best]  # there is one: cost is not asked at the end
+    least = out[best]  # there is one: cost is not asked at the end
+    for move in range(out.shape[0]):
+        out[move] -= least
 
 
 @njit
