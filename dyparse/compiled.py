@@ -45,7 +45,8 @@ def kernel(declared: F) -> F:
     # Not strict: the implementation's parameters are its own affair.
     @overload(call, strict=False, jit_options=ONE_ROW)
     def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
-        return getattr(sys.modules[options.instance_class.__module__], name, declared)
+        found = getattr(sys.modules[options.instance_class.__module__], name, declared)
+        return getattr(found, "py_func", found)  # of one that was made by numba.njit
 
     return cast(F, call)
 

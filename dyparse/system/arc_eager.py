@@ -295,7 +295,7 @@ def pop_gain(options, gold, n, item, x):
 @njit
 def bottom_gain(options, gold, n, word, x):
     """As `pop_gain`; on the bottom a word may also have been given the root as its head."""
-    gain = pop_gain(options, gold, n, Item(word, int(NONE), int(NONE), int(0)), x)
+    gain = pop_gain(options, gold, n, Item(word, int(NONE), int(NONE), 0), x)
     if options.root_first and not options.single_root and gold[word] == 0:
         return 1
     return gain

@@ -296,4 +296,4 @@ def pop_gain(options, gold, n, item, x):
 @njit
 def bottom_gain(options, gold, n, word, x):
     """As `pop_gain`: there is nothing below the bottom."""
-    return pop_gain(options, gold, n, Item(word, int(NONE), int(NONE), int(0)), x)
+    return pop_gain(options, gold, n, Item(word, int(NONE), int(NONE), 0), x)
