@@ -49,9 +49,9 @@ def main() -> None:
     )
     threads = torch.get_num_threads()
     say(f"{treebank.name}, {options.system}, {threads} threads, torch {torch.__version__}\n")
-    compare("training", "encoder alone", time_training(parser, sentences, options.seconds))
-    compare("parsing", "encoder alone", time_parsing(parser, sentences, options.seconds))
-    compare("dynamic", "static", time_oracles(parser, sentences, options.seconds))
+    for what in options.only or MEASUREMENTS:
+        other, measure = MEASUREMENTS[what]
+        compare(what, other, measure(parser, sentences, options.seconds))
 
 
 def compare(first: str, second: str, speeds: tuple[float, float]) -> None:
@@ -72,6 +72,9 @@ def command_line() -> argparse.ArgumentParser:
     options.add_argument("--threads", type=int, help="threads of torch (default: all)")
     options.add_argument(
         "--seconds", type=float, default=20, help="per measurement (default: %(default)s)"
+    )
+    options.add_argument(
+        "--only", nargs="+", choices=MEASUREMENTS, help="what to measure (default: everything)"
     )
     return options
 
@@ -167,6 +170,13 @@ def time_both(
             if sum(spent) >= seconds:
                 break
     return tokens / spent[0], tokens / spent[1]
+
+
+MEASUREMENTS = {
+    "training": ("encoder alone", time_training),
+    "parsing": ("encoder alone", time_parsing),
+    "dynamic": ("static", time_oracles),
+}
 
 
 def say(text: str) -> None:

@@ -236,3 +236,11 @@ def test_a_long_sentence_ends_no_worse_than_promised(moves):
 def test_a_negative_gap_is_refused():
     with pytest.raises(ValueError, match=r"gap is -1"):
         systems.load("buffer", gap=-1)
+
+
+def test_costs_are_called_exact_where_they_are():
+    assert systems.load("buffer").is_exact(buffer.EXACT_WORDS)
+    assert not systems.load("buffer").is_exact(buffer.EXACT_WORDS + 1)
+    no_gap = {"right_buffer": False, "right_nonprojective": False}
+    assert systems.load("buffer", **no_gap).is_exact(buffer.EXACT_WORDS + 1)
+    assert not systems.load("swap").is_exact(1)

@@ -400,6 +400,21 @@ def test_prepared_gold_gives_the_same_in_any_order_of_states(name, options):
 
 
 @ALL
+def test_prepared_gold_serves_shorter_and_longer_sentences(name, options):
+    """The first two words are a projective tree, all five are not."""
+    system, rng = systems.load(name, **dict(options)), np.random.default_rng(8)
+    gold = np.array([[0, 2, 0, 5, 1, 2]])
+    prepared = system.prepare(gold)
+    for words in (2, 5, 2, 5):
+        _, states = visited_states(system, np.array([words]), rng)
+        for row in range(len(states.length)):
+            state = states.take([row])
+            np.testing.assert_array_equal(
+                answers(system, state, prepared), answers(system, state, gold)
+            )
+
+
+@ALL
 def test_asking_changes_no_state_and_copies_go_their_own_way(name, options):
     system, rng = systems.load(name, **dict(options)), np.random.default_rng(6)
     gold, lengths = padded(random_trees(seed=6, count=20, longest=8))

@@ -306,7 +306,7 @@ def fill_outer(options, tables, item, start):
                 removed = here[layout[BASE, q + 1] + a]
                 best = max(best, removed + (by_top or a == head_of_second))
             x = layout[BASE, q] + a
-            here[x] = max(best, below[x] + max(popped, a == head_of_top))
+            here[x] = max(best, below[x] + max(popped, a == head_of_top)) if p > 0 else best
 
 
 @njit
