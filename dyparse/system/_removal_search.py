@@ -384,7 +384,7 @@ def fill_row(work, known, head, random):
     for word in range(n + 2):
         work[HEAD, word] = head[word] if 0 < word <= n else 0
         work[SHIFT_KEY, word], work[REMOVAL_KEY, word] = random[0, word], random[1, word]
-        work[LEAST, word], work[REST, word] = 0, NEVER
+        work[LEAST, word], work[REST, word], work[REMOVED_AT, word] = 0, NEVER, 0
     front, is_first = 1, True
     work[AT, IS_HARD] = 0
     while front > 0:
