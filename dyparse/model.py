@@ -41,7 +41,7 @@ class Model(nn.Module):
 
     def encode(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        return self.encoder(batch)  # type: ignore[no-any-return]
+        return self.encoder(batch)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
     def table(self, encoded: Tensor) -> Tensor:
         """Every token's share in every slot, and last the shares of an empty slot.
@@ -67,7 +67,7 @@ class Model(nn.Module):
         tokens, slots, hidden = table.shape
         rows = features * slots + torch.arange(slots, device=features.device)  # [T, F]
         sums = embedding_bag(rows, table.view(tokens * slots, hidden), mode="sum")  # [T, D]
-        return self.output(self.dropout(torch.relu(sums + self.hidden_bias)))  # type: ignore[no-any-return]
+        return self.output(self.dropout(torch.relu(sums + self.hidden_bias)))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
 class Labeller(nn.Module):
@@ -85,7 +85,7 @@ class Labeller(nn.Module):
         B, N, _ = encoded.shape
         rows = (head + torch.arange(B, device=head.device).unsqueeze(1) * N).flatten()
         of_head = self.head(encoded).flatten(0, 1).index_select(0, rows).view(B, N, -1)
-        return self.output(self.dropout(torch.relu(of_head + self.dependent(encoded))))  # type: ignore[no-any-return]
+        return self.output(self.dropout(torch.relu(of_head + self.dependent(encoded))))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
 def label_loss(scores: Tensor, label: Tensor) -> Tensor:

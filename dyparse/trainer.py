@@ -202,7 +202,7 @@ class Course:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]  # torch has no types for it
         self.clip_gradients()
         self.optimizer.step()
         self.average.follow(self.parser.model)

@@ -1,9 +1,11 @@
-"""What many tests share: a tiny trained parser, and the directory it is saved in."""
+"""What many tests share: a tiny trained parser, the directory it is saved in, the command line."""
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import torch
 from filelock import FileLock  # comes with torch
 from tiny import fresh_parser, lesson, sample, trained
 
+from dyparse.cli import main
 from dyparse.parser import Parser
 
 torch.set_num_threads(1)  # pytest -n takes the other cores
@@ -52,3 +55,19 @@ def model_directory(once: Callable[..., Path]) -> Path:
 def parser(model_directory: Path) -> Parser:
     """The same parser, loaded."""
     return Parser.load(model_directory)
+
+
+@pytest.fixture
+def dyparse_command(capsys, monkeypatch):
+    """dyparse_command(*arguments, stdin=…) → (exit status, standard output, standard error)."""
+
+    def call(*arguments, stdin=""):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            try:
+                status = main(list(map(str, arguments)))
+            except SystemExit as stop:
+                status = stop.code
+        return status, *capsys.readouterr()
+
+    return call

@@ -1,7 +1,7 @@
 """What systems can build of a treebank: figures, table, and the `dyparse coverage` command."""
 
 import csv
-import io
+import functools
 import subprocess
 import sys
 
@@ -20,7 +20,6 @@ from tiny import sample
 
 from dyparse import coverage as module
 from dyparse import system as systems
-from dyparse.cli import main
 from dyparse.coverage import Coverage, Row, coverage, lost_arcs, nonprojective, table
 from dyparse.sentence import Sentence
 
@@ -45,19 +44,9 @@ def sentence_with(heads):
 
 
 @pytest.fixture
-def command(capsys, monkeypatch):
+def command(dyparse_command):
     """command(*arguments, stdin=…) → (exit status, standard output, standard error)."""
-
-    def call(*arguments, stdin=""):
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-            try:
-                status = main(["coverage", *map(str, arguments)])
-            except SystemExit as stop:
-                status = stop.code
-        return status, *capsys.readouterr()
-
-    return call
+    return functools.partial(dyparse_command, "coverage")
 
 
 @pytest.fixture

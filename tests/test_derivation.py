@@ -1,5 +1,6 @@
 """Derivations step by step, as data, text and JSON, and the `dyparse oracle` command."""
 
+import functools
 import io
 import json
 import sys
@@ -10,7 +11,6 @@ from exhaustive import random_tree
 from tiny import sample
 
 from dyparse import system as systems
-from dyparse.cli import main
 from dyparse.coverage import lost_arcs
 from dyparse.derivation import (
     BOLD,
@@ -57,19 +57,9 @@ def text_of(derivation, page):
 
 
 @pytest.fixture
-def command(capsys, monkeypatch):
+def command(dyparse_command):
     """command(*arguments, stdin=…) → (exit status, standard output, standard error)."""
-
-    def call(*arguments, stdin=""):
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-            try:
-                status = main(["oracle", *map(str, arguments)])
-            except SystemExit as stop:
-                status = stop.code
-        return status, *capsys.readouterr()
-
-    return call
+    return functools.partial(dyparse_command, "oracle")
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ class WordEmbedder(nn.Module):
         if self.training and self.dropout > 0:
             dropped = torch.rand(word.shape, device=word.device) < self.dropout
             word = word.masked_fill(dropped & (word >= RESERVED), UNKNOWN)
-        return self.embedding(word)  # type: ignore[no-any-return]
+        return self.embedding(word)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
 class TagEmbedder(nn.Module):
@@ -170,7 +170,7 @@ class TagEmbedder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        return self.embedding(getattr(batch, self.column))  # type: ignore[no-any-return]
+        return self.embedding(getattr(batch, self.column))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
 class BagEmbedder(nn.Module):

@@ -28,6 +28,6 @@ class Ambiguity:
 
 
 @njit
-def follow(policy, epoch, choice, random, i):  # noqa: ARG001 - all kernels of one name share parameters
+def follow(policy, epoch, choice, random, i):
     """The best move with the highest score."""
     return highest_scoring_best(choice)

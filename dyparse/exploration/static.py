@@ -25,7 +25,7 @@ class Static:
 
 
 @njit
-def follow(policy, epoch, choice, random, i):  # noqa: ARG001 - all kernels of one name share parameters
+def follow(policy, epoch, choice, random, i):
     """The canonical move, with cost 1 beside every other."""
     for move in range(choice.cost.shape[0]):
         choice.cost[move] = move != choice.canonical

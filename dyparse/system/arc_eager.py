@@ -175,7 +175,7 @@ def root_candidates(options, states, i):
 
 
 @njit
-def arc(options, states, i, move):  # noqa: ARG001 - all kernels of one name have the same parameters
+def arc(options, states, i, move):
     """LEFT b → s, RIGHT s → b."""
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     if move == LEFT:
@@ -186,7 +186,7 @@ def arc(options, states, i, move):  # noqa: ARG001 - all kernels of one name hav
 
 
 @njit
-def step(options, states, i, move):  # noqa: ARG001
+def step(options, states, i, move):
     """SHIFT and RIGHT push b; LEFT and REDUCE pop s."""
     if move in (SHIFT, RIGHT):
         push(states, i, buffer_front(states, i))
@@ -196,7 +196,7 @@ def step(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def features(options, states, i, out):  # noqa: ARG001
+def features(options, states, i, out):
     """The top of the stack and its neighbours in the tree, what lies below it, and the front."""
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     out[0] = s
@@ -210,7 +210,7 @@ def features(options, states, i, out):  # noqa: ARG001
 
 
 @njit
-def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
+def static(options, states, i, gold, is_legal, costs):
     """LEFT, RIGHT, SHIFT, REDUCE: the first that is legal and of least cost.
 
     On the way to a projective tree with one root this is Algorithm 1 of Goldberg & Nivre (2012):

@@ -75,7 +75,7 @@ class ArcHybrid(System):
 
 
 @njit
-def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have the same parameters
+def begin(options, states, i):
     """[0], 1..n."""
     n = states.length[i] - 1
     for word in range(1, n + 1):
@@ -85,7 +85,7 @@ def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have th
 
 
 @njit
-def is_finished(options, states, i):  # noqa: ARG001
+def is_finished(options, states, i):
     """The root alone is left."""
     return states.stack_size[i] == 1 and states.front[i] == states.end[i]
 
@@ -101,7 +101,7 @@ def legal(options, states, i, out):
 
 
 @njit
-def arc(options, states, i, move):  # noqa: ARG001
+def arc(options, states, i, move):
     """LEFT b → s, RIGHT t → s."""
     if move == LEFT:
         return buffer_front(states, i), stack_top(states, i, 0)
@@ -111,7 +111,7 @@ def arc(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def step(options, states, i, move):  # noqa: ARG001
+def step(options, states, i, move):
     """SHIFT pushes b; LEFT and RIGHT pop s."""
     if move == SHIFT:
         push(states, i, buffer_front(states, i))
@@ -121,7 +121,7 @@ def step(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def features(options, states, i, out):  # noqa: ARG001
+def features(options, states, i, out):
     """The tops of stack and buffer, and the dependents that show what is still missing."""
     s, t, b = stack_top(states, i, 0), stack_top(states, i, 1), buffer_front(states, i)
     out[0], out[1], out[2] = s, t, stack_top(states, i, 2)
@@ -131,13 +131,13 @@ def features(options, states, i, out):  # noqa: ARG001
 
 
 @njit
-def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
+def static(options, states, i, gold, is_legal, costs):
     """LEFT, RIGHT, SHIFT: the first that is legal and of least cost."""
     return first_best((LEFT, RIGHT, SHIFT), is_legal, costs)
 
 
 @njit
-def cost(options, states, i, gold, out):  # noqa: ARG001
+def cost(options, states, i, gold, out):
     """out[m] = best gain now − best gain if move m is taken; a gain is a gold head given."""
     clear(out)
     now = best_gain(gold, states, i)
@@ -150,7 +150,7 @@ def cost(options, states, i, gold, out):  # noqa: ARG001
 
 
 @njit
-def root_takes_all(options):  # noqa: ARG001
+def root_takes_all(options):
     """The root, at the bottom, takes only what lies just above it."""
     return False
 

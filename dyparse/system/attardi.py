@@ -45,6 +45,9 @@ from dyparse.system._removal_search import (
     prepare_removals,
     removal_costs,
 )
+from dyparse.system.arc_hybrid import begin, is_finished
+
+__all__ = ["Attardi", "begin", "is_finished"]  # kernels of arc-hybrid that hold here too
 
 REACH = 3  # s0, s1 and s2 can be removed
 
@@ -79,22 +82,6 @@ class Attardi(System):
 
 
 @njit
-def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have the same parameters
-    """[0], 1..n."""
-    n = states.length[i] - 1
-    for word in range(1, n + 1):
-        states.buffer[i, word - 1] = word
-    states.end[i] = n
-    push(states, i, 0)
-
-
-@njit
-def is_finished(options, states, i):  # noqa: ARG001
-    """Only the root is left."""
-    return states.stack_size[i] == 1 and states.front[i] == states.end[i]
-
-
-@njit
 def legal(options, states, i, out):
     """out[m] = 1 if move m may be taken."""
     clear(out)
@@ -107,7 +94,7 @@ def legal(options, states, i, out):
 
 
 @njit
-def arc(options, states, i, move):  # noqa: ARG001
+def arc(options, states, i, move):
     """LEFT s0 → s1, RIGHT s1 → s0, LEFT2 s0 → s2, RIGHT2 s2 → s0."""
     if move == SHIFT:
         return NONE, NONE
@@ -117,7 +104,7 @@ def arc(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def step(options, states, i, move):  # noqa: ARG001
+def step(options, states, i, move):
     """SHIFT pushes b, LEFT removes s1, LEFT2 s2, RIGHT and RIGHT2 s0."""
     if move == SHIFT:
         push(states, i, buffer_front(states, i))
@@ -132,7 +119,7 @@ def step(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def features(options, states, i, out):  # noqa: ARG001
+def features(options, states, i, out):
     """The top of the stack, the front, and the outermost dependents of s0 and s1."""
     s0, s1 = stack_top(states, i, 0), stack_top(states, i, 1)
     out[0] = s0
@@ -147,7 +134,7 @@ def features(options, states, i, out):  # noqa: ARG001
 
 
 @njit
-def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
+def static(options, states, i, gold, is_legal, costs):
     """Remove a word as soon as it costs nothing, else SHIFT.
 
     Cohen, Gómez-Rodríguez & Satta (2012), on the way to a tree that the system can build.
@@ -156,6 +143,6 @@ def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
 
 
 @njit
-def cost(options, states, i, gold, out):  # noqa: ARG001
+def cost(options, states, i, gold, out):
     """out[m] = gold arcs that legal move m makes unreachable."""
     removal_costs(REACH, states, i, gold, out)

@@ -119,7 +119,7 @@ class Buffer(System):
 
 
 @njit
-def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have the same parameters
+def begin(options, states, i):
     """[], 1..n, 0."""
     n = states.length[i] - 1
     for word in range(1, n + 1):
@@ -129,7 +129,7 @@ def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have th
 
 
 @njit
-def is_finished(options, states, i):  # noqa: ARG001
+def is_finished(options, states, i):
     """Only the root is left."""
     return states.stack_size[i] == 0 and states.front[i] == states.end[i] - 1
 
@@ -174,7 +174,7 @@ def forbid_second_root(states, i, out):
 
 
 @njit
-def arc(options, states, i, move):  # noqa: ARG001
+def arc(options, states, i, move):
     """(head, dependent) between s, b and c, the second token of the buffer."""
     s, b, c = stack_top(states, i, 0), buffer_front(states, i), buffer_second(states, i)
     head, dependent = NONE, NONE
@@ -194,7 +194,7 @@ def arc(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def step(options, states, i, move):  # noqa: ARG001
+def step(options, states, i, move):
     """Push b, pop s, remove b, or remove the second word by moving b into its place."""
     if move in (SHIFT, RIGHT):
         push(states, i, buffer_front(states, i))
@@ -209,7 +209,7 @@ def step(options, states, i, move):  # noqa: ARG001
 
 
 @njit
-def features(options, states, i, out):  # noqa: ARG001
+def features(options, states, i, out):
     """The top of the stack and its neighbours in the tree, what lies below it, and the buffer."""
     s, b, c = stack_top(states, i, 0), buffer_front(states, i), buffer_second(states, i)
     out[0] = s

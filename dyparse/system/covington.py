@@ -94,7 +94,7 @@ class Covington(System):
 
 
 @njit
-def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have the same parameters
+def begin(options, states, i):
     """λ1 is empty, the buffer 1..n. The stack holds 1..n once and for all, its size is s."""
     n = states.length[i] - 1
     for word in range(1, n + 1):
@@ -103,7 +103,7 @@ def begin(options, states, i):  # noqa: ARG001 - all kernels of one name have th
 
 
 @njit
-def is_finished(options, states, i):  # noqa: ARG001
+def is_finished(options, states, i):
     """The buffer is empty."""
     return states.front[i] == states.end[i]
 
@@ -180,7 +180,7 @@ def may_pass(heads, i, s, n):
 
 
 @njit
-def arc(options, states, i, move):  # noqa: ARG001
+def arc(options, states, i, move):
     """LEFT b → s, RIGHT s → b."""
     s, b, _ = place(states, i)
     if move == LEFT:
@@ -211,7 +211,7 @@ def pass_or_shift(states, i, is_shift):
 
 
 @njit
-def features(options, states, i, out):  # noqa: ARG001
+def features(options, states, i, out):
     """The words at the ends of λ1, λ2 and buffer, and the neighbours of s and b in the tree."""
     s, b = stack_top(states, i, 0), buffer_front(states, i)
     after = states.stack_size[i] + 1
@@ -229,7 +229,7 @@ def features(options, states, i, out):  # noqa: ARG001
 
 
 @njit
-def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
+def static(options, states, i, gold, is_legal, costs):
     """LEFT, RIGHT, SHIFT, NO_ARC: the first that is legal and of least cost.
 
     On the way to a gold tree: its arc between s and b; else NO_ARC only where SHIFT would lose an

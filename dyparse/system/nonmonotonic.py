@@ -133,7 +133,7 @@ def legal(options, states, i, out):
 
 
 @njit
-def arc(options, states, i, move):  # noqa: ARG001 - all kernels of one name have the same parameters
+def arc(options, states, i, move):
     """LEFT b → s, RIGHT s → b, REDUCE t → s if s has no head."""
     s = stack_top(states, i, 0)
     if move == LEFT:
@@ -168,7 +168,7 @@ def last_dependent(states, i, head, end):
 
 
 @njit
-def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
+def static(options, states, i, gold, is_legal, costs):
     """As in arc-eager: LEFT, RIGHT, SHIFT, REDUCE, the first that is legal and of least cost.
 
     A mistake that can be repaired costs nothing; `prefer` keeps it off the canonical way.

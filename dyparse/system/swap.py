@@ -131,7 +131,7 @@ def may_take(options, states, i, move):
 
 
 @njit
-def step(options, states, i, move):  # noqa: ARG001 - all kernels of one name have the same parameters
+def step(options, states, i, move):
     """SHIFT pushes b, LEFT and RIGHT pop s, SWAP puts s behind b.
 
     Cells left behind are emptied: the same state is the same arrays, whatever swaps led to it.
@@ -151,7 +151,7 @@ def step(options, states, i, move):  # noqa: ARG001 - all kernels of one name ha
 
 
 @njit
-def features(options, states, i, out):  # noqa: ARG001
+def features(options, states, i, out):
     """The tops of stack and buffer, and their outermost dependents."""
     s, r, b = stack_top(states, i, 0), stack_top(states, i, 1), buffer_front(states, i)
     out[0] = s
@@ -167,7 +167,7 @@ def features(options, states, i, out):  # noqa: ARG001
 
 
 @njit
-def static(options, states, i, gold, is_legal, costs):  # noqa: ARG001
+def static(options, states, i, gold, is_legal, costs):
     """LEFT, RIGHT, SWAP, SHIFT: the first that is legal and of least cost.
 
     On the way to the gold tree: LEFT or RIGHT if the arc is gold and s has all its dependents, SWAP
