@@ -242,3 +242,10 @@ def test_a_wrong_command_line_shows_the_usage_and_help_has_examples(command):
 def test_neither_coverage_nor_derivations_need_torch():
     program = "import sys, dyparse.coverage, dyparse.derivation; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_treebank_that_is_missing_is_told_before_any_is_read(command, treebank, tmp_path):
+    status, out, error = command(treebank, tmp_path / "none", "--system", "arc_eager")
+    assert status == 2
+    assert out == ""
+    assert "none" in error
