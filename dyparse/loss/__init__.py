@@ -20,5 +20,14 @@ class Loss(Protocol):
 
 def best_moves(legal: Tensor, cost: Tensor) -> Tensor:
     """Legal and of least cost.  [T, M], [T, M] → [T, M]"""
+    return legal & (cost_above_least(legal, cost) == 0)
+
+
+def cost_above_least(legal: Tensor, cost: Tensor, most: int | None = None) -> Tensor:
+    """What a legal move costs more than the best ones, at most `most`; 0 for illegal moves.
+
+    The least cost of a state need not be 0. [T, M], [T, M] → [T, M]
+    """
     reach = cost.masked_fill(~legal, torch.iinfo(cost.dtype).max)
-    return legal & (reach == reach.amin(-1, keepdim=True))
+    above = cost - reach.amin(-1, keepdim=True)
+    return above.masked_fill(~legal, 0).clamp(min=0, max=most)
