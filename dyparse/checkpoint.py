@@ -6,11 +6,7 @@
     metrics.json        how good it is
 """
 
-import errno
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +21,7 @@ from torch import Tensor
 from dyparse.config import Network, construct, describe, restore
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import CheckpointError, ConfigError
+from dyparse.output_file import write
 from dyparse.system import System
 from dyparse.version import __version__
 from dyparse.vocabulary import Vocabulary
@@ -99,34 +96,6 @@ def read_metrics(directory: str | Path) -> dict[str, Any]:
     except ValueError as error:
         raise damaged(path, str(error)) from error
     return metrics
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path; it becomes the path if the block ends well, else vanishes.
-
-    Devices and pipes are not replaced but written to.
-    """
-    path = Path(os.path.realpath(path))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a directory, expected a file to write", str(path))
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
 
 
 def _read(path: Path) -> bytes:

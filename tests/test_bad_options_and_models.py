@@ -18,7 +18,7 @@ from test_trainer import Course, weights_of
 from tiny import PROJECT, fresh_parser, lesson, sample
 
 from dyparse import system
-from dyparse.checkpoint import write
+from dyparse.output_file import write
 from dyparse.config import build
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.experiment import train
