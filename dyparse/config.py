@@ -7,8 +7,6 @@ Every choice is a frozen dataclass in `dyparse/<choice>/<name>.py`; its fields a
 
 import dataclasses
 import hashlib
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from dyparse.choice import find
 from dyparse.errors import ConfigError
 
 NOT_HASHED = ("output", "logger", "device", "threads", "seed")  # how and where, or named apart
@@ -102,17 +101,10 @@ def restore(choice: str, described: Any) -> Any:
     """The object that `describe` described; only files of `dyparse/<choice>/` can be named."""
     if not isinstance(described, dict) or not isinstance(described.get("name"), str):
         raise ConfigError(f"{choice} is {described!r}, expected a name and options")
-    folder = importlib.import_module(f"dyparse.{choice}")
-    modules = (module.name for module in pkgutil.iter_modules(folder.__path__))
-    known = [name for name in modules if not name.startswith("_")]
-    if described["name"] not in known:
-        raise ConfigError(f"no {choice} {described['name']!r}; there are {', '.join(known)}")
-    module = importlib.import_module(f"{folder.__name__}.{described['name']}")
-    target = next(
-        member
-        for member in vars(module).values()
-        if dataclasses.is_dataclass(member) and getattr(member, "__module__", "") == module.__name__
-    )
+    try:
+        target = find(choice, described["name"])
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
     given = {key: value for key, value in described.items() if key != "name"}
     return construct(target, given, choice)
 
@@ -129,8 +121,9 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
                 "leave it out: every run gets a directory of its own"
             )
         return Path(config.output)
-    what = {key: value for key, value in config.items() if key not in NOT_HASHED}
-    text = OmegaConf.to_yaml(OmegaConf.create(what), resolve=True, sort_keys=True)
+    what = OmegaConf.create({k: v for k, v in config.items() if k not in NOT_HASHED})
+    OmegaConf.update(what, "treebank.root", None)  # where it lies does not change what is learnt
+    text = OmegaConf.to_yaml(what, resolve=True, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]
     return Path("outputs") / "-".join(parts)

@@ -21,7 +21,9 @@ from dyparse.exploration import Exploration
 from dyparse.loss import Loss
 from dyparse.model import Model, label_loss
 from dyparse.parser import Parser
+from dyparse.scorer import Scorer
 from dyparse.sentence import Sentence
+from dyparse.state_memory import StateMemory
 from dyparse.walk import Visited, walk_and_record
 
 UPDATES_PER_AVERAGE = 4  # reading all weights is dear; an average over hundreds misses nothing
@@ -130,6 +132,7 @@ class Course:
         )
         self.average = MovingAverage(parser.model, trainer.average_decay)
         self.generator = np.random.default_rng(lesson.seed)
+        self.memory = StateMemory()
 
     def averaged_parser(self) -> Parser:
         """The parser with averaged weights."""
@@ -148,7 +151,7 @@ class Course:
         bar = tqdm(groups, desc=f"epoch {epoch}", unit="batch", leave=False, disable=None)
         for step, group in enumerate(bar):
             progress = (epoch - 1 + step / len(groups)) / self.trainer.epochs
-            batch_loss, visited = self.learn([sentences[k] for k in group], epoch, progress)
+            batch_loss, visited = self.learn(group, epoch, progress)
             loss += batch_loss
             states += len(visited.paid)
             paid += int(visited.paid.sum())
@@ -169,33 +172,55 @@ class Course:
             "seconds": seconds,
         }
 
-    def learn(
-        self, sentences: Sequence[Sentence], epoch: int, progress: float
-    ) -> tuple[Tensor, Visited]:
-        """One update from one walk through a batch; its loss per word and the states visited."""
+    def learn(self, group: Sequence[int], epoch: int, progress: float) -> tuple[Tensor, Visited]:
+        """One update from the states of a batch, the training sentences with these numbers.
+
+        Its loss per word, and the states learnt from.
+        """
         model, lesson = self.parser.model, self.lesson
+        sentences = [lesson.train[k] for k in group]
         batch, gold = self.parser.batcher.batch(sentences), self.parser.batcher.gold(sentences)
         encoded = model.encode(batch.to(model.device))  # [B, N, width]
         table = model.table(encoded)  # [tokens, F, D]
-        visited = walk_and_record(
-            self.parser.system,
-            lesson.exploration,
-            model.scorer(table),
-            batch.words,
-            gold.head,
-            epoch=epoch,
-            seed=int(self.generator.integers(2**32)),
-            threads=torch.get_num_threads(),
-        )
+        visited, walks = self.visit(group, model.scorer(table), batch.words, gold.head, epoch)
         features, legal, cost, head, label = self._on_device(
             visited.features, visited.legal, visited.cost, gold.head, gold.label
         )
         scores = model.score(table, features)  # [T, M]
-        states_per_word = len(scores) / int(batch.words.sum())
+        states_per_word = len(scores) / (walks * int(batch.words.sum()))
         loss = states_per_word * lesson.loss(scores, legal, cost)
         loss = loss + label_loss(model.labeller(encoded, head.long()), label)
         self.update(loss, self.trainer.rate_at(progress))
         return loss.detach(), visited
+
+    def visit(
+        self,
+        group: Sequence[int],
+        scorer: Scorer,
+        words: NDArray[np.int32],
+        gold: NDArray[np.int32],
+        epoch: int,
+    ) -> tuple[Visited, int]:
+        """The states of a batch to learn from, and from how many walks they are.
+
+        Those of a walk with the present model, or all that were kept, this walk's among them.
+        """
+        exploration, memory = self.lesson.exploration, self.memory
+        if exploration.walks_in(epoch):
+            visited = walk_and_record(
+                self.parser.system,
+                exploration,
+                scorer,
+                words,
+                gold,
+                epoch=epoch,
+                seed=int(self.generator.integers(2**32)),
+                threads=torch.get_num_threads(),
+            )
+            if not exploration.keeps_states:
+                return visited, 1
+            memory.add(group, gold.shape[1], visited)
+        return memory.recall(group, gold.shape[1]), memory.walks(group[0])
 
     def update(self, loss: Tensor, rate: float) -> None:
         """One step of the optimizer at this learning rate."""

@@ -41,6 +41,8 @@ class Visited(NamedTuple):
     legal: NDArray[np.bool_]  # [T, M]
     cost: NDArray[np.int32]  # [T, M]  as preference and exploration left it
     paid: NDArray[np.int32]  # [T]     cost of the move taken
+    move: NDArray[np.int32]  # [T]     the move taken
+    sentence: NDArray[np.int32]  # [T]  the sentence's row in the batch
 
 
 def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and when
@@ -67,6 +69,8 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
         legal=np.empty((total, M), dtype=np.bool_),
         cost=np.zeros((total, M), dtype=np.int32),
         paid=np.empty(total, dtype=np.int32),
+        move=np.empty(total, dtype=np.int32),
+        sentence=np.empty(total, dtype=np.int32),
     )
     random = np.random.default_rng(seed).integers(2**64, size=len(words), dtype=np.uint64)
     walker = (system.start(words), random)
@@ -161,6 +165,8 @@ def _walk(
                 copy(is_legal, visited.legal[t])
                 copy(costs, visited.cost[t])
                 visited.paid[t] = true_costs[move]
+                visited.move[t] = move
+                visited.sentence[t] = i
             take_move(options, states, i, move)
             t += 1
     return int(t)

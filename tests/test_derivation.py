@@ -295,7 +295,7 @@ def test_a_fault_elsewhere_in_the_file_is_no_matter_but_one_in_the_sentence_is(c
     [
         (["--sentence", "99"], "no sentence '99'; expected a number 1..8, or a sent_id such as"),
         (["--sentence", DEV[1].identifier + "x"], DEV[1].identifier + ","),
-        (["--system", "nosuch"], "no transition system 'nosuch'"),
+        (["--system", "nosuch"], "no system 'nosuch'"),
         (["--system", "arc_eager:no=1"], "no option 'no'"),
         (["--mistakes", "2"], "--mistakes is 2.0"),
         (["--seed", "-3"], "--seed is -3"),

@@ -1,11 +1,11 @@
 """Explorations: which move the walk takes next while the parser learns.
 
-To add one: write `dyparse/exploration/<name>.py` with a frozen dataclass whose `policy` is a
-NamedTuple of numbers (named after it), and the kernel `follow` below; write
+To add one: write `dyparse/exploration/<name>.py` with a frozen dataclass derived from `Exploration`
+whose `policy` is a NamedTuple of numbers (named after it), and the kernel `follow` below; write
 `conf/exploration/<name>.yaml`. Training and the tests find it by its name.
 """
 
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,19 @@ from dyparse.compiled import kernel, njit
 from dyparse.sentence import NONE
 
 
-class Exploration(Protocol):
+class Exploration:
     """Where the walk goes."""
+
+    keeps_states: ClassVar[bool] = False  # whether later epochs learn from the states visited now
 
     @property
     def policy(self) -> NamedTuple:
         """What the kernel is told; its class finds it."""
-        ...
+        raise NotImplementedError
+
+    def walks_in(self, epoch: int) -> bool:  # noqa: ARG002 - most walk in every epoch
+        """Whether new states are visited in this epoch, or only those that were kept are learnt."""
+        return True
 
 
 @kernel
@@ -65,6 +71,23 @@ def highest_scoring_best(choice):
         ):
             best = move
     return best
+
+
+@njit
+def drawn(choice, temperature, random, i):
+    """A legal move drawn from the softmax of scores / temperature."""
+    favourite = highest_scoring(choice)
+    total = 0.0
+    for move in range(choice.scores.shape[0]):
+        if choice.legal[move]:
+            total += np.exp((choice.scores[move] - choice.scores[favourite]) / temperature)
+    left = total * uniform(random, i)
+    for move in range(choice.scores.shape[0]):
+        if choice.legal[move]:
+            left -= np.exp((choice.scores[move] - choice.scores[favourite]) / temperature)
+            if left < 0:
+                return move
+    return favourite  # rounding left a rest
 
 
 @njit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dyparse.compiled import njit
-from dyparse.exploration import highest_scoring_best
+from dyparse.exploration import Exploration, highest_scoring_best
 
 
 class AmbiguityPolicy(NamedTuple):
@@ -17,7 +17,7 @@ class AmbiguityPolicy(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ambiguity:
+class Ambiguity(Exploration):
     """Take the model's favourite among the moves of least cost (Goldberg & Nivre 2012, section 4,
     without exploration).
     """

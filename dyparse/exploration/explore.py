@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dyparse.compiled import njit
-from dyparse.exploration import highest_scoring, highest_scoring_best, uniform
+from dyparse.exploration import Exploration, highest_scoring, highest_scoring_best, uniform
 
 
 class ExplorePolicy(NamedTuple):
@@ -15,7 +15,7 @@ class ExplorePolicy(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explore:
+class Explore(Exploration):
     """After `first_epochs` take the model's move with `probability`, else its favourite among
     those of least cost.
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dyparse.compiled import njit
+from dyparse.exploration import Exploration
 
 
 class StaticPolicy(NamedTuple):
@@ -13,7 +14,7 @@ class StaticPolicy(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Static:
+class Static(Exploration):
     """Walk the canonical derivation.
 
     Its move is the only target (Goldberg & Nivre 2012, Algorithm 1).

@@ -15,14 +15,12 @@ several systems share is in modules whose names begin with an underscore.
 """
 
 import dataclasses
-import difflib
-import importlib
-import pkgutil
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dyparse import choice
 from dyparse.compiled import cached_njit, kernel, njit
 from dyparse.sentence import NONE
 
@@ -391,8 +389,7 @@ class System:
 
 def names() -> list[str]:
     """Names of all transition systems: the modules of this folder that have no underscore."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name for name in modules if not name.startswith("_"))
+    return choice.names("system")
 
 
 def gold_heads(gold: ArrayLike) -> NDArray[np.int32]:
@@ -408,42 +405,5 @@ def load(name: str, **options: Any) -> System:
 
     In text they may follow the name: `load("arc_eager:root=first,single_root=false")`.
     """
-    name, _, listed = name.partition(":")
-    if name not in names():
-        near = difflib.get_close_matches(name, names(), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no transition system {name!r}; there are {', '.join(names())}{hint}")
-    module = importlib.import_module(f"{__name__}.{name}")
-    cls = next(c for c in vars(module).values() if _is_system_of(c, module.__name__))
-    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
-    options = {**_options_in_text(listed, defaults), **options}
-    if unknown := sorted(set(options) - set(defaults)):
-        raise ValueError(
-            f"system {name!r} has no option {unknown[0]!r}; it takes {', '.join(sorted(defaults))}"
-        )
-    system: System = cls(**options)
+    system: System = choice.load("system", name, **options)
     return system
-
-
-def _options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:
-    """`key=value,key=value` as options, values of the types of the defaults."""
-    options: dict[str, Any] = {}
-    for option in filter(None, listed.split(",")):
-        key, sign, value = option.partition("=")
-        if not sign:
-            raise ValueError(f"{option!r} is no option, expected key=value")
-        default = defaults.get(key)
-        if isinstance(default, bool):
-            options[key] = {"true": True, "false": False}.get(value.lower(), value)
-        else:
-            is_number = isinstance(default, int) and value.lstrip("-").isdecimal()
-            options[key] = int(value) if is_number else value
-    return options
-
-
-def _is_system_of(candidate: Any, module: str) -> bool:
-    return (
-        isinstance(candidate, type)
-        and issubclass(candidate, System)
-        and candidate.__module__ == module
-    )

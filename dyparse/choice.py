@@ -1,0 +1,79 @@
+"""Choices by name: the modules of a folder, and the dataclass in each, with options in text."""
+
+import dataclasses
+import difflib
+import importlib
+import pkgutil
+from typing import Any
+
+
+def names(folder: str) -> list[str]:
+    """The alternatives in `dyparse/<folder>/`: its modules whose names have no underscore first."""
+    package = importlib.import_module(f"dyparse.{folder}")
+    modules = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return sorted(name for name in modules if not name.startswith("_"))
+
+
+def find(folder: str, name: str) -> Any:
+    """The dataclass of an alternative; ValueError if there is none of this name."""
+    if name not in names(folder):
+        near = difflib.get_close_matches(name, names(folder), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"no {folder} {name!r}; there are {', '.join(names(folder))}{hint}")
+    module = importlib.import_module(f"dyparse.{folder}.{name}")
+    return next(
+        member
+        for member in vars(module).values()
+        if dataclasses.is_dataclass(member) and getattr(member, "__module__", "") == module.__name__
+    )
+
+
+def load(folder: str, text: str, **options: Any) -> Any:
+    """The alternative that `NAME` or `NAME:KEY=VALUE,…` means, with more options by name."""
+    name, _, listed = text.partition(":")
+    target = find(folder, name)
+    defaults = {field.name: field.default for field in dataclasses.fields(target)}
+    options = {**options_in_text(listed, defaults), **options}
+    if unknown := sorted(set(options) - set(defaults)):
+        takes = f"it takes {', '.join(sorted(defaults))}" if defaults else "it takes none"
+        raise ValueError(f"{folder} {name!r} has no option {unknown[0]!r}; {takes}")
+    return target(**options)
+
+
+def options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:
+    """`key=value,key=value` as options, values of the types of the defaults."""
+    options: dict[str, Any] = {}
+    for option in filter(None, listed.split(",")):
+        key, sign, value = option.partition("=")
+        if not sign:
+            raise ValueError(f"{option!r} is no option, expected key=value")
+        options[key] = _value_like(defaults.get(key), value)
+    return options
+
+
+def _value_like(default: Any, text: str) -> Any:
+    """The text as a value of the default's type, where it is one; else the text."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    for kind in (int, float):
+        if isinstance(default, kind):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
+def text_of(chosen: Any) -> str:
+    """What `load` takes: `NAME`, or `NAME:KEY=VALUE,…` with the options that are not default."""
+    name = type(chosen).__module__.rpartition(".")[2]
+    changed = [
+        f"{field.name}={_shown(getattr(chosen, field.name))}"
+        for field in dataclasses.fields(chosen)
+        if getattr(chosen, field.name) != field.default
+    ]
+    return f"{name}:{','.join(changed)}" if changed else name
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

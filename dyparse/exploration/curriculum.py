@@ -1,0 +1,64 @@
+"""A curriculum: one exploration first, another after it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dyparse.choice import load
+from dyparse.compiled import njit
+from dyparse.exploration import Exploration
+from dyparse.exploration import follow as follow_stage
+
+
+class CurriculumPolicy(NamedTuple):
+    """What the kernel is told."""
+
+    first: Any  # policies of the two stages
+    then: Any
+    first_epochs: int
+
+
+@dataclass(frozen=True)
+class Curriculum(Exploration):
+    """For `first_epochs` as the exploration `first` has it, afterwards as `then` has it.
+
+    From easy to hard, as in Bengio et al. (2009): states of the gold tree before those that
+    mistakes lead to. A stage is a name, with options if need be: `explore:probability=0.8`. It
+    counts epochs from the beginning of the training.
+    """
+
+    first: str = "static"
+    then: str = "explore"
+    first_epochs: int = 3
+
+    def __post_init__(self) -> None:
+        if self.first_epochs < 0:
+            raise ValueError(f"exploration.first_epochs is {self.first_epochs}, expected 0 or more")
+        for name in ("first", "then"):
+            stage = self.stage(name)
+            if stage.keeps_states or isinstance(stage, Curriculum):
+                raise ValueError(
+                    f"exploration.{name} is {getattr(self, name)!r}, which cannot be a stage; "
+                    "expected an exploration that keeps no states"
+                )
+
+    def stage(self, name: str) -> Exploration:
+        """The exploration of a stage, `first` or `then`."""
+        try:
+            stage: Exploration = load("exploration", getattr(self, name))
+        except ValueError as error:
+            raise ValueError(f"exploration.{name}: {error}") from error
+        return stage
+
+    @property
+    def policy(self) -> CurriculumPolicy:
+        return CurriculumPolicy(
+            self.stage("first").policy, self.stage("then").policy, self.first_epochs
+        )
+
+
+@njit
+def follow(policy, epoch, choice, random, i):
+    """The move of the stage that the epoch is in."""
+    if epoch <= policy.first_epochs:
+        return follow_stage(policy.first, epoch, choice, random, i)
+    return follow_stage(policy.then, epoch, choice, random, i)

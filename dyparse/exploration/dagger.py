@@ -1,0 +1,52 @@
+"""DAgger: rounds over the treebank, led more by the model each time, learning from all of them."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from dyparse.compiled import njit
+from dyparse.exploration import Exploration, highest_scoring, highest_scoring_best, uniform
+
+
+class DaggerPolicy(NamedTuple):
+    """What the kernel is told."""
+
+    round_epochs: int
+    decay: float
+
+
+@dataclass(frozen=True)
+class Dagger(Exploration):
+    """In round r the oracle leads with probability β_r = decay^(r−1), else the model; every epoch
+    learns from the states of all rounds so far.
+
+    Ross, Gordon & Bagnell (2011), Algorithm 3.1, with β_r = p^(r−1) as in their section 3; the
+    oracle's move is the model's favourite among those of least cost. decay = 0 is their
+    parameter-free version: the oracle leads in the first round only.
+    """
+
+    round_epochs: int = 1
+    decay: float = 0.5
+
+    keeps_states: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.decay <= 1:
+            raise ValueError(f"exploration.decay is {self.decay}, expected 0..1")
+        if self.round_epochs < 1:
+            raise ValueError(f"exploration.round_epochs is {self.round_epochs}, expected 1 or more")
+
+    @property
+    def policy(self) -> DaggerPolicy:
+        return DaggerPolicy(self.round_epochs, self.decay)
+
+    def walks_in(self, epoch: int) -> bool:
+        return (epoch - 1) % self.round_epochs == 0
+
+
+@njit
+def follow(policy, epoch, choice, random, i):
+    """The oracle's move or the model's, as the round's mixture has it."""
+    earlier_rounds = (epoch - 1) // policy.round_epochs
+    if uniform(random, i) < policy.decay**earlier_rounds:
+        return highest_scoring_best(choice)
+    return highest_scoring(choice)

@@ -1,0 +1,97 @@
+"""States that stay: a growing data set of what walks visited, kept as compact arrays.
+
+The data set of DAgger (Ross, Gordon & Bagnell 2011) is the union of the states of all rounds. Kept
+of a state is what the loss needs: the tokens in its feature slots, its legal moves, their costs.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dyparse.sentence import NONE
+from dyparse.walk import Visited
+
+MOST_COST = np.iinfo(np.int8).max  # what an int8 holds; no loss tells such costs apart
+FIRST_STATES = 1024  # room at the beginning; it doubles when it is full
+
+
+class CompactStates(NamedTuple):
+    """Room for S states, in small types; spans say which sentence they are of."""
+
+    features: NDArray[np.int16]  # [S, F]  tokens, counted from the sentence's root; or NONE
+    legal: NDArray[np.bool_]  # [S, M]
+    cost: NDArray[np.int8]  # [S, M]
+    paid: NDArray[np.int16]  # [S]
+    move: NDArray[np.int8]  # [S]
+
+    @classmethod
+    def empty(cls, states: int, slots: int, moves: int) -> "CompactStates":
+        return cls(
+            np.empty((states, slots), dtype=np.int16),
+            np.empty((states, moves), dtype=np.bool_),
+            np.empty((states, moves), dtype=np.int8),
+            np.empty(states, dtype=np.int16),
+            np.empty(states, dtype=np.int8),
+        )
+
+
+class StateMemory:
+    """All states so far of all sentences: 2·F + 2·M + 3 bytes for each of them."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.states = CompactStates.empty(0, 0, 0)
+        self.spans: dict[int, list[tuple[int, int]]] = {}  # of each sentence, one for each walk
+
+    def add(self, sentences: Sequence[int], tokens: int, visited: Visited) -> None:
+        """Keep the states of one walk; sentences[b] is the number of the batch's row b.
+
+        tokens = N, the width of the batch: row b·N + k of its table is token k of row b.
+        """
+        end = self.size + len(visited.paid)
+        self._make_room(end, visited)
+        of_row = visited.features - visited.sentence[:, None] * tokens
+        is_empty = visited.features == len(sentences) * tokens  # the table's last row
+        new = slice(self.size, end)
+        self.states.features[new] = np.where(is_empty, NONE, of_row)
+        self.states.legal[new] = visited.legal
+        self.states.cost[new] = np.minimum(visited.cost, MOST_COST)
+        self.states.paid[new] = visited.paid
+        self.states.move[new] = visited.move
+        starts = np.searchsorted(visited.sentence, np.arange(len(sentences) + 1)) + self.size
+        for row, number in enumerate(sentences):
+            self.spans.setdefault(number, []).append((int(starts[row]), int(starts[row + 1])))
+        self.size = end
+
+    def recall(self, sentences: Sequence[int], tokens: int) -> Visited:
+        """All states of these sentences so far, as if one walk over this batch had visited them."""
+        spans = [(row, span) for row, n in enumerate(sentences) for span in self.spans.get(n, [])]
+        which = np.concatenate([np.arange(*span) for _, span in spans])
+        row = np.repeat([row for row, _ in spans], [end - start for _, (start, end) in spans])
+        slots = self.states.features[which].astype(np.int32)
+        table_rows = np.where(slots == NONE, len(sentences) * tokens, slots + row[:, None] * tokens)
+        return Visited(
+            features=table_rows.astype(np.int32),
+            legal=self.states.legal[which],
+            cost=self.states.cost[which].astype(np.int32),
+            paid=self.states.paid[which].astype(np.int32),
+            move=self.states.move[which].astype(np.int32),
+            sentence=row.astype(np.int32),
+        )
+
+    def walks(self, sentence: int) -> int:
+        """How many walks through this sentence are kept."""
+        return len(self.spans.get(sentence, []))
+
+    def _make_room(self, size: int, like: Visited) -> None:
+        have = len(self.states.paid)
+        if size <= have:
+            return
+        room = max(size, 2 * have, FIRST_STATES)
+        larger = CompactStates.empty(room, like.features.shape[1], like.legal.shape[1])
+        if have:
+            for name, new in larger._asdict().items():
+                new[: self.size] = getattr(self.states, name)[: self.size]
+        self.states = larger
