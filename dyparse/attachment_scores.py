@@ -84,13 +84,10 @@ def attachment_scores(
 
 def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
     """The core figures over the words to keep, at least one."""
-    kinds = [relation.split(":")[0] for relation in words.relations]
-    kind = np.unique(kinds, return_inverse=True)[1]  # [relations] number of the universal relation
-    is_content = np.array([relation in CONTENT_RELATIONS for relation in kinds])
+    same_kind, is_content, predicted_is_content = universal_relations(words)
     labelled = words.head_right & words.relation_right
-    universal = words.head_right & (kind[words.relation] == kind[words.predicted_relation])
-    content = keep & is_content[words.relation]
-    predicted_content = keep & is_content[words.predicted_relation]
+    universal = words.head_right & same_kind
+    content, predicted_content = keep & is_content, keep & predicted_is_content
     return Scores(
         sentences=len(np.unique(words.sentence[keep])),
         words=int(keep.sum()),
@@ -104,6 +101,19 @@ def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
         exact_unlabelled=_percent(_all_right(words.head_right[keep], words.sentence[keep])),
         exact_labelled=_percent(_all_right(labelled[keep], words.sentence[keep])),
     )
+
+
+def universal_relations(
+    words: AlignedWords,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """[W] each: gold and predicted universal relation are the same; the gold one is a content
+    relation; the predicted one is.
+    """
+    kinds = [relation.split(":")[0] for relation in words.relations]
+    kind = np.unique(kinds, return_inverse=True)[1]  # [relations] number of the universal relation
+    is_content = np.array([relation in CONTENT_RELATIONS for relation in kinds])
+    same_kind = kind[words.relation] == kind[words.predicted_relation]
+    return same_kind, is_content[words.relation], is_content[words.predicted_relation]
 
 
 def align_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> AlignedWords:

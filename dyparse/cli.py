@@ -1,4 +1,4 @@
-"""The `dyparse` command: parse, check, download, coverage, oracle."""
+"""The `dyparse` command: parse, check, download, coverage, oracle, draw, compare, report."""
 
 import argparse
 import os
@@ -6,7 +6,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from dyparse.commands import STDIN, run_check, run_coverage, run_download, run_oracle, run_parse
+from dyparse.commands import (
+    STDIN,
+    run_check,
+    run_compare,
+    run_coverage,
+    run_download,
+    run_draw,
+    run_oracle,
+    run_parse,
+    run_report,
+)
 from dyparse.entry import clear_errors
 from dyparse.treebank.download import MAX_BYTES, RELEASE, URL
 from dyparse.version import __version__
@@ -51,6 +61,9 @@ def command_line() -> argparse.ArgumentParser:
     _add_download(commands)
     _add_coverage(commands)
     _add_oracle(commands)
+    _add_draw(commands)
+    _add_compare(commands)
+    _add_report(commands)
     return top
 
 
@@ -205,6 +218,153 @@ def _add_oracle(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="columns to shorten lines to, 0 for none (default: those of the terminal)",
     )
     oracle.set_defaults(run=run_oracle)
+
+
+def _add_draw(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    draw = commands.add_parser(
+        "draw",
+        help="draw trees as SVG or HTML, with what differs between files",
+        description="Draw dependency trees: arcs above the words, crossing ones dashed. With\n"
+        "--with, the trees of other files stand below, and what differs from FILE is marked.",
+        epilog="examples:\n"
+        "  dyparse draw dev.conllu -o tree.svg\n"
+        "  dyparse draw dev.conllu --sentence 7 --sentence weblog-01 -o trees.svg\n"
+        "  dyparse draw gold.conllu --with static.conllu --with dynamic.conllu --all -o all.html",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    draw.add_argument("file", metavar="FILE", help=f"CoNLL-U file; {STDIN} is standard input")
+    draw.add_argument(
+        "--sentence",
+        action="append",
+        dest="sentences",
+        metavar="ID",
+        help="sent_id, or number in the file; may be repeated (default: the first)",
+    )
+    draw.add_argument("--all", action="store_true", help="draw all sentences")
+    draw.add_argument(
+        "--with",
+        action="append",
+        dest="others",
+        default=[],
+        metavar="FILE",
+        help="other trees of the same sentences, as a parser predicts them; may be repeated",
+    )
+    draw.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=Path,
+        help="write here, SVG or HTML as the name ends (default: SVG to standard output)",
+    )
+    draw.add_argument(
+        "--width",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="pixels to wrap long sentences at, 0 for never (default: %(default)s)",
+    )
+    draw.set_defaults(run=run_draw)
+
+
+def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="train a grid of parsers and compare static with dynamic oracles",
+        description="Train every combination of systems, explorations, losses, treebanks and\n"
+        "seeds, several at a time, and report on them: report.html, results.csv, results.json\n"
+        "and figures. Cells that are finished already are not trained again.",
+        epilog="examples:\n"
+        "  dyparse compare --system arc_eager --system attardi --exploration static\n"
+        "      --exploration explore --seeds 1-2\n"
+        "  dyparse compare --treebank ud/UD_English-LinES --system nonmonotonic:reduce=false\n"
+        "  dyparse compare --experiment none trainer.epochs=10 logger=wandb",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for axis, plural in (
+        ("system", "systems"),
+        ("exploration", "explorations"),
+        ("loss", "losses"),
+    ):
+        compare.add_argument(
+            f"--{axis}",
+            action="append",
+            dest=plural,
+            default=[],
+            metavar=axis.upper(),
+            help=f"NAME or NAME:KEY=VALUE,KEY=VALUE; may be repeated (default: the {plural} of "
+            "the experiment)",
+        )
+    compare.add_argument(
+        "--treebank",
+        action="append",
+        dest="treebanks",
+        default=[],
+        metavar="DIR",
+        help="directory of a UD treebank, or `sample`; may be repeated (default: sample)",
+    )
+    compare.add_argument(
+        "--seeds", metavar="LIST", help="such as 1-5 or 1,4,7 (default: those of the experiment)"
+    )
+    compare.add_argument(
+        "--experiment",
+        default="static_vs_dynamic",
+        metavar="NAME",
+        help="conf/experiment/NAME.yaml: size of the model, and what the grid is made of where no "
+        "option says so; none: as train.py (default: %(default)s)",
+    )
+    compare.add_argument(
+        "--baseline",
+        default="static",
+        metavar="EXPLORATION",
+        help="what the others are compared with (default: %(default)s)",
+    )
+    compare.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("outputs/compare"),
+        metavar="DIR",
+        help="directory of cells and report (default: %(default)s)",
+    )
+    compare.add_argument(
+        "--jobs", type=int, metavar="N", help="cells at a time (default: one per core, or per GPU)"
+    )
+    compare.add_argument("--keep-models", action="store_true", help="keep the parser of every cell")
+    compare.add_argument("--dry-run", action="store_true", help="list the cells, and run nothing")
+    compare.add_argument("--conf", type=Path, metavar="DIR", help="directory of train.yaml")
+    compare.add_argument(
+        "files", metavar="KEY=VALUE", nargs="*", help="more options of train.py, for all cells"
+    )
+    compare.set_defaults(run=run_compare)
+
+
+def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    report = commands.add_parser(
+        "report",
+        help="compare finished runs of train.py",
+        description="Report on all finished runs below some directories, as `dyparse compare` "
+        "does at its end.",
+        epilog="example:\n"
+        "  python train.py -m experiment=static_vs_dynamic\n"
+        "  dyparse report outputs -o outputs/report",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    report.add_argument("files", metavar="DIR", nargs="+", help="directories with runs")
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="directory of the report (default: the first DIR)",
+    )
+    report.add_argument(
+        "--baseline",
+        default="static",
+        metavar="EXPLORATION",
+        help="what the others are compared with (default: %(default)s)",
+    )
+    report.add_argument("--title", default="Static against dynamic oracles", help="of the page")
+    report.set_defaults(run=run_report)
 
 
 if __name__ == "__main__":

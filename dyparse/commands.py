@@ -1,4 +1,4 @@
-"""What the `dyparse` command does: parse, check, download, coverage, oracle."""
+"""What the `dyparse` command does: parse, check, download, coverage, oracle, draw."""
 
 import argparse
 import difflib
@@ -8,12 +8,14 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
 from tqdm import tqdm
 
 from dyparse.errors import ConfigError, TreebankError
+from dyparse.output_file import replacing
 from dyparse.sentence import Sentence
 from dyparse.treebank.check import check_files
 from dyparse.treebank.conllu_file import (
@@ -29,7 +31,9 @@ from dyparse.treebank.download import RECORD, download
 
 if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.coverage import Row
+    from dyparse.grid import Grid
     from dyparse.system import System
+    from dyparse.tree_picture import Tree
 
 STDIN = "-"
 WIDTH = 100  # of lines, where no terminal says otherwise
@@ -62,8 +66,7 @@ def run_download(options: argparse.Namespace) -> int:
 
 def run_parse(options: argparse.Namespace) -> int:
     """`dyparse parse`"""
-    from dyparse.checkpoint import replacing  # it imports torch, which is slow
-    from dyparse.experiment import prepare_machine
+    from dyparse.experiment import prepare_machine  # it imports torch, which is slow
     from dyparse.parser import Parser
 
     if options.max_tokens_per_batch < 1:
@@ -95,8 +98,6 @@ def run_coverage(options: argparse.Namespace) -> int:
     rows: list[Row] = []
     with ExitStack() as stack:
         if options.csv:
-            from dyparse.checkpoint import replacing
-
             temporary = stack.enter_context(replacing(options.csv))
             file = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
         out = stack.enter_context(standard_output())
@@ -150,13 +151,179 @@ def run_oracle(options: argparse.Namespace) -> int:
     return 0 if end.adds_up else 1
 
 
-def find_sentence(name: str, wanted: str | None) -> Block:
+def run_draw(options: argparse.Namespace) -> int:
+    """`dyparse draw`"""
+    from dyparse.tree_picture import LEAST_WIDTH, draw, html_page, svg
+
+    if options.width and options.width < LEAST_WIDTH:
+        raise ConfigError(
+            f"--width is {options.width}, expected {LEAST_WIDTH} or more, or 0 to never wrap"
+        )
+    suffix = options.output.suffix.lower() if options.output else ".svg"
+    if suffix not in (".svg", ".html"):
+        raise ConfigError(f"--output is {options.output}, expected a name in .svg or .html")
+    if options.all and options.sentences:
+        raise ConfigError("--all and --sentence exclude each other; give one of them")
+    drawings = (
+        draw(trees, width=options.width or None, caption=caption)
+        for caption, trees in chosen_trees(options)
+    )
+    if suffix == ".html":
+        parts: Iterable[str] = html_page(drawings, options.file)
+    else:
+        parts = [svg(list(drawings))]
+    with ExitStack() as stack:
+        if options.output:
+            temporary = stack.enter_context(replacing(options.output))
+            out: TextIO = stack.enter_context(temporary.open("w", encoding="utf-8", newline="\n"))
+        else:
+            out = stack.enter_context(standard_output())
+        out.writelines(parts)
+    return 0
+
+
+def chosen_trees(options: argparse.Namespace) -> Iterator[tuple[str, "list[Tree]"]]:
+    """A caption for every sentence to draw, and its tree in each of the files."""
+    from dyparse.tree_picture import Tree
+
+    names = [options.file, *options.others]
+    if names.count(STDIN) > 1:
+        raise ConfigError("standard input can be read once; write it to a file to compare it")
+    files = [list(read_blocks(sys.stdin if name == STDIN else name)) for name in names]
+    for blocks in files[1:]:
+        if len(blocks) != len(files[0]):
+            raise TreebankError(
+                f"{blocks[0].path}: {len(blocks)} sentences, but {len(files[0])} in "
+                f"{files[0][0].path}; compare files with the same sentences"
+            )
+    chosen = [
+        find_sentence(options.file, wanted, files[0]) for wanted in options.sentences or [None]
+    ]
+    short = [Path(blocks[0].path).name for blocks in files]
+    titles = short if len(set(short)) == len(short) else [blocks[0].path for blocks in files]
+    if not options.others:
+        titles = [""]
+    number_of = {block.line_number: number for number, block in enumerate(files[0])}
+    for block in files[0] if options.all else chosen:
+        number = number_of[block.line_number]
+        sentences = [to_sentence(blocks[number], trees=True) for blocks in files]
+        for other in sentences[1:]:
+            require_same_words(sentences[0], other)
+        caption = sentences[0].identifier or f"sentence {number + 1}"
+        yield (
+            caption,
+            [
+                Tree(title, s.form, s.head, s.relation, s.upos if set(s.upos) != {"_"} else ())
+                for title, s in zip(titles, sentences, strict=True)
+            ],
+        )
+
+
+def require_same_words(one: Sentence, other: Sentence) -> None:
+    """TreebankError at the first word that differs."""
+    pairs = enumerate(zip_longest(one.form, other.form), 1)
+    for word, (here, there) in pairs:
+        if here != there:
+            found, wanted = (f"{form!r}" if form else "missing" for form in (there, here))
+            raise TreebankError(
+                f"{other.place}: word {word} is {found}, but {wanted} in {one.place}; "
+                "compare files with the same words"
+            )
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """`dyparse compare`"""
+    from dyparse.compare import cores, devices, run_grid
+    from dyparse.grid import configuration_directory, plan
+
+    if options.jobs is not None and options.jobs < 1:
+        raise ConfigError(f"--jobs is {options.jobs}, expected 1 or more")
+    conf = configuration_directory(options.conf)
+    tasks = plan(chosen_grid(options, conf), conf, options.output)
+    unfinished = sum(not task.is_finished for task in tasks)
+    sys.stdout.write(
+        f"{len(tasks)} cells in {options.output}, {unfinished} of them to be trained\n"
+    )
+    if options.dry_run:
+        for task in tasks:
+            state = "finished" if task.is_finished else "to do   "
+            sys.stdout.write(f"{state}  {task.directory}\n")
+        return 0
+    sys.stdout.flush()
+    places = devices()
+    jobs = options.jobs or (cores() if places == ["cpu"] else len(places))
+    failures = run_grid(tasks, jobs=jobs, keep_models=options.keep_models)
+    for failure in failures:
+        sys.stderr.write(f"failed: {failure}\n")
+    directories = [task.directory for task in tasks if task.is_finished]
+    if directories:
+        page = report_on(directories, options.output, options)
+        sys.stdout.write(f"report    {page}\n")
+    return 1 if failures else 0
+
+
+def chosen_grid(options: argparse.Namespace, conf: Path) -> "Grid":
+    """The grid of the command line; what it leaves open is as the experiment has it."""
+    from dyparse.grid import Grid, experiment_axes
+
+    overrides = list(options.files)
+    if options.experiment != "none":
+        overrides.insert(0, f"experiment={options.experiment}")
+    axes = {"seed": ["1"], **experiment_axes(conf, overrides)}
+    return Grid(
+        systems=options.systems or axes.get("system", ["arc_eager"]),
+        explorations=options.explorations or axes.get("exploration", ["static", "explore"]),
+        losses=options.losses or axes.get("loss", ["set_nll"]),
+        treebanks=options.treebanks or ["sample"],
+        seeds=numbers_in(options.seeds or ",".join(axes["seed"])),
+        overrides=overrides,
+    )
+
+
+def numbers_in(text: str) -> list[int]:
+    """The numbers of `1-3,7`: 1, 2, 3, 7."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ConfigError(f"--seeds is {text!r}, expected numbers such as 1-5 or 1,4,7")
+        numbers += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(numbers))
+
+
+def run_report(options: argparse.Namespace) -> int:
+    """`dyparse report`"""
+    directories = [Path(name) for name in options.files]
+    for directory in directories:
+        if not directory.is_dir():
+            raise ConfigError(f"{directory}: no such directory; expected one with runs of train.py")
+    page = report_on(directories, options.output or directories[0], options)
+    sys.stdout.write(f"{page}\n")
+    return 0
+
+
+def report_on(directories: list[Path], output: Path, options: argparse.Namespace) -> Path:
+    """Write the report on all finished runs in these directories; where it is."""
+    from dyparse.compare import finished_results
+    from dyparse.report_page import write_report
+
+    results = finished_results(directories)
+    if not results:
+        raise ConfigError(
+            f"no result.json below {', '.join(map(str, directories))}; a run of train.py leaves "
+            "one when it is finished"
+        )
+    title = getattr(options, "title", "Static against dynamic oracles")
+    return write_report(results, output, title=title, baseline=options.baseline)
+
+
+def find_sentence(name: str, wanted: str | None, blocks: Iterable[Block] | None = None) -> Block:
     """The lines of the sentence with this sent_id, else of the one with this number, else of the
-    first; the others are not checked.
+    first; the others are not checked. The file is read unless its blocks are given.
     """
     identifiers: list[str] = []
     numbered: Block | None = None
-    for number, block in enumerate(read_blocks(sys.stdin if name == STDIN else name), 1):
+    for number, block in enumerate(blocks or read_blocks(sys.stdin if name == STDIN else name), 1):
         identifier = sent_id(block)
         if wanted in (None, identifier):
             return block

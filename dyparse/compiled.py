@@ -93,7 +93,7 @@ def _cache_directory() -> Path | None:
         *sorted(kernels),
         *(
             _PACKAGE / f"{name}.py"
-            for name in ("compiled", "coverage", "scorer", "sentence", "walk")
+            for name in ("compiled", "coverage", "replay", "scorer", "sentence", "walk")
         ),
     ]
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())

@@ -1,5 +1,6 @@
 """One run, from options to results: what train.py and evaluate.py do."""
 
+import functools
 import json
 import random
 import shlex
@@ -13,8 +14,9 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
-from dyparse.attachment_scores import attachment_scores
-from dyparse.checkpoint import read_metrics, write
+from dyparse.attachment_scores import align_words, attachment_scores
+from dyparse.checkpoint import read_metrics
+from dyparse.choice import text_of
 from dyparse.config import (
     EvaluateOptions,
     Network,
@@ -25,7 +27,17 @@ from dyparse.config import (
     run_directory,
 )
 from dyparse.errors import ConfigError, NoSplitError
+from dyparse.output_file import write
 from dyparse.parser import Parser
+from dyparse.run_result import (
+    PARSED,
+    RESULT,
+    Cell,
+    RunResult,
+    split_scores,
+    test_part,
+    versions,
+)
 from dyparse.score_report import ScoreReport, score_report
 from dyparse.sentence import Sentence
 from dyparse.trainer import Lesson, Trainer
@@ -49,6 +61,7 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     train_sentences, dev = splits["train"], splits["dev"]
     directory = run_directory(config, choices, treebank.name)
     directory.mkdir(parents=True, exist_ok=True)
+    (directory / RESULT).unlink(missing_ok=True)  # of an earlier run: this one is not finished yet
     write(directory / "config.yaml", OmegaConf.to_yaml(config, resolve=True).encode())
 
     parser = Parser.with_fresh_weights(
@@ -60,8 +73,11 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     failed = True
     try:
         lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
-        follow_training(trainer, parser, lesson, directory, log)
+        curve = follow_training(trainer, parser, lesson, directory, log)
         results = final_results(directory / "model", splits, device)
+        chosen = (text_of(system), text_of(exploration), text_of(loss))
+        cell = Cell(*chosen, treebank.name, options.seed)
+        keep_result(directory, cell, shared_setting(options), curve, splits, device)
         say(next_commands(directory / "model", options.treebank))
         log.finish(results, directory / "model")
         failed = False
@@ -104,8 +120,8 @@ def evaluate(config: DictConfig) -> ScoreReport:
 
 def follow_training(
     trainer: Trainer, parser: Parser, lesson: Lesson, directory: Path, log: Any
-) -> None:
-    """Train with a line per epoch on the terminal and in metrics.jsonl.
+) -> list[dict[str, float]]:
+    """Train with a line per epoch on the terminal and in metrics.jsonl; the figures of all epochs.
 
     The best model stays in directory/model.
     """
@@ -113,24 +129,33 @@ def follow_training(
     def keep(best: Parser, figures: dict[str, float]) -> None:
         best.save(directory / "model", {"best_epoch": figures})
 
+    curve = []
     start = time.perf_counter()
     with (directory / "metrics.jsonl").open("w", encoding="utf-8") as metrics:
         for figures in trainer.train(parser, lesson, keep):
             metrics.write(json.dumps(figures) + "\n")
             metrics.flush()
+            curve.append(figures)
             log.epoch(figures)
             say(epoch_line(figures, trainer.epochs))
     say(f"trained in {time.perf_counter() - start:.0f} s")
+    return curve
 
 
 def read_splits(treebank: Treebank, max_sentences: int | None) -> dict[str, list[Sentence]]:
     """Train, dev and, if there is one, test: all read before any work is done."""
-    splits = {split: treebank.read(split)[:max_sentences] for split in ("train", "dev")}
+    splits = {split: read_once(treebank, split)[:max_sentences] for split in ("train", "dev")}
     try:
-        splits["test"] = treebank.read("test")[:max_sentences]
+        splits["test"] = read_once(treebank, "test")[:max_sentences]
     except NoSplitError as error:
         say(f"          no test results: {error}")
     return splits
+
+
+@functools.lru_cache(maxsize=24)  # a worker of `dyparse compare` meets the same treebanks again
+def read_once(treebank: Treebank, split: str) -> list[Sentence]:
+    """The sentences of a split; read from disk the first time only."""
+    return treebank.read(split)
 
 
 def final_results(
@@ -144,6 +169,47 @@ def final_results(
     write(model / "metrics.json", content.encode())
     say(result_table(results))
     return results
+
+
+def keep_result(
+    directory: Path,
+    cell: Cell,
+    setting: dict[str, Any],
+    curve: list[dict[str, float]],
+    splits: dict[str, list[Sentence]],
+    device: torch.device,
+) -> None:
+    """Write what a comparison needs: `result.json`, and the parsed sentences beside it.
+
+    They are those of test, or of dev where there is no test.
+    """
+    parser = Parser.load(directory / "model", device)
+    dev = align_words(splits["dev"], list(parser.parse_sentences(splits["dev"])))
+    test, sentences, analysis, parsed = test_part(parser, splits.get("test", splits["dev"]))
+    best = max(curve, key=lambda figures: figures["dev_las"])
+    result = RunResult(
+        cell=cell,
+        setting=setting,
+        curve=curve,
+        best_epoch=int(best["epoch"]),
+        dev=split_scores(dev),
+        test=test,
+        sentences=sentences,
+        analysis=analysis,
+        train_words=sum(map(len, splits["train"])),
+        versions=versions(),
+    )
+    write(directory / PARSED, "".join(s.to_conllu() for s in parsed).encode())
+    result.save(directory)
+
+
+def shared_setting(options: TrainOptions) -> dict[str, Any]:
+    """What two runs must have in common to be compared."""
+    parts = {name: getattr(options, name) for name in ("encoder", "network", "trainer")}
+    return {
+        name: {key: value for key, value in part.items() if key != "_target_"}
+        for name, part in parts.items()
+    }
 
 
 def next_commands(model: Path, treebank: dict[str, Any]) -> str:

@@ -6,18 +6,23 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import conllu
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from dyparse.batch import Batcher, group_by_length, windows
 from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_checkpoint
 from dyparse.config import Network
 from dyparse.encoder import EncoderChoice
 from dyparse.model import Model
+from dyparse.replay import Replayed, replay
+from dyparse.scorer import Scorer
 from dyparse.sentence import Sentence
 from dyparse.system import System
 from dyparse.tokenizer import tokenize
 from dyparse.vocabulary import Vocabulary
-from dyparse.walk import walk_greedily
+from dyparse.walk import GREEDY, Visited, walk_and_record, walk_greedily
 
 Input: TypeAlias = str | Sequence[str] | conllu.TokenList | Sentence
 
@@ -95,12 +100,33 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
+        encoded, scorer, words = self._encode(sentences)
+        heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
+        return self._with_labels(sentences, encoded, heads)
+
+    @torch.inference_mode()
+    def watch_batch(self, gold: Sequence[Sentence]) -> tuple[list[Sentence], Visited, Replayed]:
+        """Trees of the sentences of one batch, as `parse_batch` makes them; the states on the way
+        with their costs for the gold trees; the tokens and arcs of the moves.
+        """
+        encoded, scorer, words = self._encode(gold)
+        visited = walk_and_record(
+            self.system, GREEDY, scorer, words, self.batcher.gold(gold).head, epoch=1, seed=0
+        )
+        heads, replayed = replay(self.system, words, visited.sentence, visited.move)
+        return self._with_labels(gold, encoded, heads), visited, replayed
+
+    def _encode(self, sentences: Sequence[Sentence]) -> tuple[Tensor, Scorer, NDArray[np.int32]]:
+        """Vectors of all tokens, what scores the moves, and the words of each sentence, counted."""
         self.model.eval()
         batch = self.batcher.batch(sentences)
         encoded = self.model.encode(batch.to(self.model.device))
-        scorer = self.model.scorer(self.model.table(encoded))
-        threads = torch.get_num_threads()
-        heads = walk_greedily(self.system, scorer, batch.words, threads=threads)
+        return encoded, self.model.scorer(self.model.table(encoded)), batch.words
+
+    def _with_labels(
+        self, sentences: Sequence[Sentence], encoded: Tensor, heads: NDArray[np.int32]
+    ) -> list[Sentence]:
+        """The sentences with these heads [B, N], and the best label of each arc."""
         on_device = torch.from_numpy(heads).to(self.model.device, torch.int64)
         numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
         labels = self.vocabulary.labels

@@ -9,14 +9,22 @@ from tiny import PROJECT
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (
     *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout"),
-    *("errors", "compiled", "entry", "version"),
+    *("errors", "compiled", "entry", "version", "choice", "output_file"),
+    *("significance", "tree_picture"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
-    ("", "cli", "commands", "experiment"),
+    ("", "cli", "commands"),
+    ("compare",),
+    ("grid",),
+    ("report_page", "experiment"),
+    ("comparison", "figures"),
+    ("run_result",),
     ("trainer",),
     ("parser",),
-    ("walk", "coverage", "derivation"),
+    ("state_memory",),
+    ("walk", "replay", "coverage", "derivation"),
     ("checkpoint",),
+    ("error_analysis",),
     ("score_report", "attachment_scores"),
     ("config",),
     ("model",),

@@ -7,6 +7,7 @@ its fields; run `pytest tests/test_treebank.py`, which picks it up.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Protocol
 
 from dyparse.errors import TreebankError
@@ -15,7 +16,7 @@ from dyparse.sentence import Sentence
 __all__ = ["Treebank", "TreebankError"]
 
 
-class Treebank(Protocol):
+class Treebank(Hashable, Protocol):
     """Sentences with trees in three splits."""
 
     @property

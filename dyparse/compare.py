@@ -1,0 +1,193 @@
+"""`dyparse compare`: train a grid of parsers, skip what is finished, and report on all of it.
+
+A cell of the grid is a run of train.py, in a directory that is named after its options. It counts
+as finished when its `result.json` is there: an interrupted grid goes on where it stopped.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Lock
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from dyparse.errors import DyparseError
+from dyparse.experiment import train
+from dyparse.grid import Task
+from dyparse.run_result import RESULT, Cell, RunResult, read_result
+
+LOG = "train.log"
+SECONDS_BETWEEN_LOOKS = 1.0  # of a worker, whether its parent is still there
+
+
+def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> list[str]:
+    """Run what is not finished, `jobs` cells at a time; what went wrong, a line for each cell.
+
+    Every cell has one thread, however many run at a time: its result does not depend on that.
+    """
+    waiting = [task for task in tasks if not task.is_finished]
+    durations = [(task.cell, run_seconds(task)) for task in tasks if task.is_finished]
+    failures: list[str] = []
+    if not waiting:
+        return failures
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("i", 0)
+    bar = tqdm(
+        total=len(tasks),
+        initial=len(tasks) - len(waiting),
+        unit="cell",
+        desc="training",
+        smoothing=0,
+        bar_format="{desc} {n_fmt}/{total_fmt} cells |{bar}| {elapsed} so far{postfix}",
+    )
+    pool = ProcessPoolExecutor(
+        min(jobs, len(waiting)), context, _start_worker, (os.getpid(), counter, devices())
+    )
+    with bar, _one_thread_each():
+        try:
+            running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
+            while running:
+                _show_time_left(bar, durations, running.values(), jobs)
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task = running.pop(future)
+                    durations += _outcome(future, task, failures)
+                    bar.update()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
+        pool.shutdown()
+    return failures
+
+
+def _outcome(future: "Future[float]", task: Task, failures: list[str]) -> list[tuple[Cell, float]]:
+    """How long a cell took; nothing if it failed, which is noted."""
+    try:
+        return [(task.cell, future.result())]
+    except BrokenProcessPool as error:
+        raise DyparseError(
+            f"a worker died, perhaps for lack of memory, while {task.directory} or another cell "
+            "was trained; finished cells are kept: start again to go on, with a smaller --jobs if "
+            "need be"
+        ) from error
+    except Exception as error:  # one cell's failure does not stop the others
+        failures.append(f"{task.directory}: {error} (see {LOG} there)")
+        return []
+
+
+def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a process's argument
+    """In a worker: train one cell with all output in its log; seconds it took."""
+    start = time.perf_counter()
+    task.directory.mkdir(parents=True, exist_ok=True)
+    changes: dict[str, Any] = {"output": str(task.directory)}
+    if task.config.threads is None:
+        changes["threads"] = 1
+    if task.config.device == "auto":
+        changes["device"] = _device
+    with (
+        (task.directory / LOG).open("w", encoding="utf-8") as log,
+        contextlib.redirect_stdout(log),
+        contextlib.redirect_stderr(log),
+    ):
+        train(OmegaConf.merge(task.config, changes), task.choices)  # type: ignore[arg-type]
+    if not keep_models:
+        shutil.rmtree(task.directory / "model")
+    return time.perf_counter() - start
+
+
+def devices() -> list[str]:
+    """What cells run on, in turn: the GPUs, or the CPU where there are none."""
+    import torch
+
+    return [f"cuda:{k}" for k in range(torch.cuda.device_count())] or ["cpu"]
+
+
+_device = "cpu"  # of this worker
+
+
+def _start_worker(parent: int, counter: Any, places: list[str]) -> None:
+    """Take a device; leave Ctrl-C to the parent, and end with it."""
+    global _device
+    lock: Lock = counter.get_lock()
+    with lock:
+        _device = places[counter.value % len(places)]
+        counter.value += 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Workers that start meanwhile have one OpenMP thread: cells share the cores, not each core."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("OMP_NUM_THREADS")
+        if before is not None:
+            os.environ["OMP_NUM_THREADS"] = before
+
+
+def run_seconds(task: Task) -> float:
+    """How long the training of a finished cell took."""
+    return sum(figures["seconds"] for figures in read_result(task.directory / RESULT).curve)
+
+
+def seconds_left(
+    durations: Sequence[tuple[Cell, float]], waiting: Sequence[Cell], jobs: int
+) -> float | None:
+    """An estimate: each cell takes as long as finished ones like it; None before the first is done.
+
+    Like it: of the same system and treebank, else of the same treebank, else any.
+    """
+    if not durations:
+        return None
+
+    def expected(cell: Cell) -> float:
+        same_treebank = [(c, s) for c, s in durations if c.treebank == cell.treebank] or durations
+        alike = [(c, s) for c, s in same_treebank if c.system == cell.system] or same_treebank
+        return mean(seconds for _, seconds in alike)
+
+    return sum(map(expected, waiting)) / jobs
+
+
+def _show_time_left(
+    bar: "tqdm[Any]", durations: Sequence[tuple[Cell, float]], waiting: Any, jobs: int
+) -> None:
+    left = seconds_left(durations, [task.cell for task in waiting], jobs)
+    if left is not None:
+        bar.set_postfix_str(f"about {tqdm.format_interval(left)} left")
+
+
+def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]]:
+    """All results in directories and below them, each with the directory of its run."""
+    paths = sorted({path for place in directories for path in place.rglob(f"*{RESULT}")})
+    return [(path.parent, read_result(path)) for path in paths]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,158 @@
+"""What is kept of a finished run: `result.json`, enough to compare it with others.
+
+It names what was trained, on what and how; it has the curve of the training, the scores on dev and
+test, counts for every test sentence, and those of `error_analysis`; but no word of the treebank.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from dyparse.attachment_scores import AlignedWords, align_words, scores_of, universal_relations
+from dyparse.batch import group_by_length
+from dyparse.error_analysis import Derivations, error_analysis
+from dyparse.errors import DyparseError
+from dyparse.output_file import write
+from dyparse.parser import Parser
+from dyparse.sentence import Sentence
+from dyparse.version import __version__
+
+FORMAT_VERSION = 1
+RESULT, PARSED = "result.json", "parsed.conllu"
+MAX_TOKENS_PER_BATCH = 2000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is compared: each field is an axis of the grid, the seed the last."""
+
+    system: str  # a name, and the options that are not the default: buffer:left_buffer=false
+    exploration: str
+    loss: str
+    treebank: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished run."""
+
+    cell: Cell
+    setting: dict[str, Any]  # encoder, network and trainer
+    curve: list[dict[str, float]]  # figures of every epoch
+    best_epoch: int
+    dev: dict[str, float]  # uas, las, clas, …
+    test: dict[str, float]
+    sentences: dict[str, list[int]]  # counts of every test sentence, see `sentence_counts`
+    analysis: dict[str, Any]  # of test, see `error_analysis`
+    train_words: int
+    versions: dict[str, str] = field(default_factory=dict)
+    format_version: int = FORMAT_VERSION
+
+    @property
+    def setting_name(self) -> str:
+        """A short name of the setting: results are comparable if it is the same."""
+        return setting_name(self.setting)
+
+    def save(self, directory: Path) -> None:
+        """Write `result.json` into a directory; numbers of one list on one line."""
+        content = {name: json.dumps(value) for name, value in asdict(self).items()}
+        lines = ",\n".join(f"{json.dumps(name)}: {text}" for name, text in content.items())
+        write(directory / RESULT, f"{{\n{lines}\n}}\n".encode())
+
+
+def setting_name(setting: dict[str, Any]) -> str:
+    """A hash of the options that every run of a comparison shares."""
+    return hashlib.sha256(json.dumps(setting, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def read_result(path: Path) -> RunResult:
+    """The result in a file; DyparseError says what is wrong with one."""
+    try:
+        content = json.loads(path.read_bytes())
+        version = content["format_version"]
+        if version != FORMAT_VERSION:
+            raise DyparseError(
+                f"{path}: format {version}, this version of dyparse reads {FORMAT_VERSION}; "
+                "run the cell again: remove its directory"
+            )
+        return RunResult(**{**content, "cell": Cell(**content["cell"])})
+    except (ValueError, KeyError, TypeError) as error:
+        raise DyparseError(
+            f"{path}: no result of a run ({error!r}); remove it, and the cell is run again"
+        ) from error
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A split as a parser parsed it, and how."""
+
+    parsed: list[Sentence]
+    derivations: Derivations
+
+
+def watch(parser: Parser, gold: Sequence[Sentence]) -> Watched:
+    """Parse sentences and note every move."""
+    parsed: dict[int, Sentence] = {}
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for group in group_by_length([len(s) for s in gold], MAX_TOKENS_PER_BATCH):
+        trees, visited, replayed = parser.watch_batch([gold[k] for k in group])
+        parsed.update(zip(group, trees, strict=True))
+        parts.append((np.asarray(group)[visited.sentence], visited.move, visited.paid, *replayed))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return Watched([parsed[k] for k in range(len(gold))], Derivations(*columns).in_order())
+
+
+def split_scores(words: AlignedWords) -> dict[str, float]:
+    """The scores of a split, in percent, over all words."""
+    return asdict(scores_of(words, np.ones_like(words.punctuation)))
+
+
+def sentence_counts(words: AlignedWords) -> dict[str, list[int]]:
+    """For every sentence: words, right heads, those with the right label; and for CLAS the content
+    words of the gold tree, of the predicted one, and the right ones.
+    """
+    universal, content, predicted_content = universal_relations(words)
+    columns = {
+        "words": np.ones_like(words.punctuation),
+        "heads": words.head_right,
+        "labelled": words.head_right & words.relation_right,
+        "content": content,
+        "predicted_content": predicted_content,
+        "content_right": words.head_right & universal & content,
+    }
+    length = int(words.sentence.max()) + 1
+    return {
+        name: np.bincount(words.sentence, weights=flags, minlength=length).astype(int).tolist()
+        for name, flags in columns.items()
+    }
+
+
+def test_part(
+    parser: Parser, gold: Sequence[Sentence]
+) -> tuple[dict[str, float], dict[str, list[int]], dict[str, Any], list[Sentence]]:
+    """Scores, counts per sentence and analysis of a test split, and the parsed sentences."""
+    watched = watch(parser, gold)
+    words = align_words(gold, watched.parsed)
+    analysis = error_analysis(words, watched.derivations, parser.system.moves)
+    return split_scores(words), sentence_counts(words), analysis, watched.parsed
+
+
+def versions() -> dict[str, str]:
+    """Of what the result depends on."""
+    return {
+        "dyparse": __version__,
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "python": platform.python_version(),
+    }
