@@ -52,11 +52,11 @@ def options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value_like(default: Any, text: str) -> Any:
-    """The text as a value of the default's type, where it is one; else the text."""
+    """The text as a value of the default's type, or a number for None; else the text."""
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text.lower(), text)
     for kind in (int, float):
-        if isinstance(default, kind):
+        if default is None or isinstance(default, kind):
             try:
                 return kind(text)
             except ValueError:

@@ -12,11 +12,11 @@ from dyparse.commands import (
     run_compare,
     run_coverage,
     run_download,
-    run_draw,
     run_oracle,
     run_parse,
     run_report,
 )
+from dyparse.draw_command import run_draw
 from dyparse.entry import clear_errors
 from dyparse.treebank.download import MAX_BYTES, RELEASE, URL
 from dyparse.version import __version__

@@ -5,6 +5,7 @@ as finished when its `result.json` is there: an interrupted grid goes on where i
 """
 
 import contextlib
+import csv
 import multiprocessing
 import os
 import shutil
@@ -23,9 +24,12 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from dyparse.config import TrainOptions, build, checked
 from dyparse.errors import DyparseError
 from dyparse.experiment import train
 from dyparse.grid import Task
+from dyparse.logger import Logger
+from dyparse.report_page import CSV, FIGURES
 from dyparse.run_result import RESULT, Cell, RunResult, read_result
 
 LOG = "train.log"
@@ -184,6 +188,15 @@ def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]
     """All results in directories and below them, each with the directory of its run."""
     paths = sorted({path for place in directories for path in place.rglob(f"*{RESULT}")})
     return [(path.parent, read_result(path)) for path in paths]
+
+
+def publish(task: Task, page: Path) -> None:
+    """Tell the logger of the runs about the report on them."""
+    options: TrainOptions = checked(task.config, TrainOptions)
+    logger: Logger = build(options.logger, "logger")
+    with (page.parent / CSV).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    logger.publish(page, rows, sorted((page.parent / FIGURES).glob("*.png")))
 
 
 def cores() -> int:

@@ -129,6 +129,12 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
     return Path("outputs") / "-".join(parts)
 
 
+def require_seed(seed: int) -> None:
+    """ConfigError if no generator takes this seed."""
+    if not 0 <= seed < 2**32:
+        raise ConfigError(f"seed is {seed}, expected 0 to 4294967295")
+
+
 def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
     """target(**given), with unknown names and wrong types or values told apart from the code's own
     mistakes.

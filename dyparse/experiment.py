@@ -24,6 +24,7 @@ from dyparse.config import (
     build,
     checked,
     construct,
+    require_seed,
     run_directory,
 )
 from dyparse.errors import ConfigError, NoSplitError
@@ -283,8 +284,7 @@ def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device
 
     The device that was asked for, if it is there.
     """
-    if not 0 <= seed < 2**32:
-        raise ConfigError(f"seed is {seed}, expected 0 to 4294967295")
+    require_seed(seed)
     if threads is not None:
         if threads < 1:
             raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.choice import text_of
-from dyparse.config import TrainOptions, build, checked, run_directory
+from dyparse.config import TrainOptions, build, checked, require_seed, run_directory
 from dyparse.errors import ConfigError
 from dyparse.run_result import RESULT, Cell
 
@@ -98,6 +98,8 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
 
     A wrong option or a missing treebank is an error here, before anything is trained.
     """
+    for seed in grid.seeds:
+        require_seed(seed)
     of_first_seed = []
     with initialize_config_dir(str(conf), version_base="1.3"), config_errors():
         for overrides in grid.choices():

@@ -10,10 +10,10 @@ CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (
     *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout"),
     *("errors", "compiled", "entry", "version", "choice", "output_file"),
-    *("significance", "tree_picture"),
+    *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
-    ("", "cli", "commands"),
+    ("", "cli", "commands", "draw_command"),
     ("compare",),
     ("grid",),
     ("report_page", "experiment"),

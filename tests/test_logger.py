@@ -57,6 +57,8 @@ class FakeWandb:
         files = []
         return SimpleNamespace(name=name, type=type, files=files, add_dir=files.append)
 
+    Image = Html = staticmethod(Path)
+
 
 @pytest.fixture
 def fake_wandb(monkeypatch):
@@ -153,3 +155,25 @@ def test_a_run_that_fails_is_closed_as_failed(fake_wandb, tmp_path):
 def test_another_mode_is_refused_by_name():
     with pytest.raises(ValueError, match=r"logger\.mode is 'sometimes'"):
         WandbLogger(mode="sometimes")
+
+
+@pytest.mark.parametrize("path", yamls("logger"), ids=lambda path: path.stem)
+def test_every_logger_takes_a_report(path, tmp_path, fake_wandb):
+    fake_wandb()
+    logger = build(OmegaConf.to_container(OmegaConf.load(path)), "logger")
+    logger.publish(tmp_path / "report.html", [{"system": "arc_eager"}], [])
+
+
+def test_a_report_is_a_run_of_its_own_with_table_page_and_figures(fake_wandb):
+    fake = fake_wandb()
+    rows = [{"system": "arc_eager", "las": "85.1"}, {"system": "attardi", "las": "85.3"}]
+    page, figure = Path("outputs", "compare", "report.html"), Path("figures", "curves.png")
+    WandbLogger(project="p").publish(page, rows, [figure])
+    assert fake.told["job_type"] == "report"
+    assert fake.told["group"] == "compare"
+    assert fake.told["dir"] == page.parent
+    (logged,) = fake.run.logged
+    assert logged["results"] == (["system", "las"], [["arc_eager", "85.1"], ["attardi", "85.3"]])
+    assert logged["report"] == page
+    assert logged["curves"] == figure
+    assert fake.run.exit_code == 0

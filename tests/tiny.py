@@ -85,9 +85,10 @@ def trained(
 def run(
     script: str, *arguments: Any, cwd: Path, timeout: float = 300, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """A script of the project in a process of its own, on one thread, with output as text."""
+    """A script of the project, or -m and a module, in a process of its own, on one thread."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("WANDB")}
-    command = [sys.executable, str(PROJECT / script), *map(str, arguments)]
+    program = ["-m"] if script == "-m" else [str(PROJECT / script)]
+    command = [sys.executable, *program, *map(str, arguments)]
     return subprocess.run(
         command,
         cwd=cwd,

@@ -4,6 +4,7 @@ To add one: write `dyparse/logger/<name>.py` with a frozen dataclass whose `open
 write `conf/logger/<name>.yaml`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,4 +30,8 @@ class Logger(Protocol):
 
     def open(self, directory: Path, config: dict[str, Any]) -> Log:
         """The log of the run in this directory."""
+        ...
+
+    def publish(self, page: Path, rows: list[dict[str, str]], figures: Sequence[Path]) -> None:
+        """The report on many runs: its page, its table and its figures."""
         ...

@@ -1,5 +1,6 @@
 """No logger beside `metrics.jsonl`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,3 +18,7 @@ class NoLogger:
     def finish(self, results: dict[str, dict[str, float]], model: Path) -> None: ...
 
     def close(self, *, failed: bool) -> None: ...
+
+    def publish(
+        self, page: Path, rows: list[dict[str, str]], figures: Sequence[Path]
+    ) -> None: ...

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,24 +28,42 @@ class WandbLogger:
             raise ValueError(f"logger.mode is {self.mode!r}, expected one of {', '.join(MODES)}")
 
     def open(self, directory: Path, config: dict[str, Any]) -> "WandbLog":
+        group = self.group or re.sub(r"-seed\d+", "", directory.name)
+        run = self._begin(directory, "train", directory.name, group, config)
+        run.define_metric("*", step_metric="epoch")
+        return WandbLog(run, artifact=self.artifact)
+
+    def publish(self, page: Path, rows: list[dict[str, str]], figures: Sequence[Path]) -> None:
+        import wandb
+
+        group = self.group or page.parent.name
+        run = self._begin(page.parent, "report", f"{group}-report", group, {})
+        columns = list(rows[0])
+        table = wandb.Table(columns=columns, data=[[row[name] for name in columns] for row in rows])
+        pictures = {path.stem: wandb.Image(str(path)) for path in figures}
+        run.log({"results": table, "report": wandb.Html(str(page)), **pictures})
+        run.finish()
+
+    def _begin(
+        self, directory: Path, job: str, name: str, group: str, config: dict[str, Any]
+    ) -> Any:
+        """A run of wandb; without an account it is kept offline."""
         import wandb  # a slow import, for those only who log
 
         mode = os.environ.get("WANDB_MODE") or self.mode
         if mode == "auto":
             mode = "online" if wandb.api.api_key else "offline"
-        run = wandb.init(
+        return wandb.init(
             project=self.project,
             entity=self.entity,
-            group=self.group or re.sub(r"-seed\d+", "", directory.name),
-            job_type="train",
-            name=directory.name,
+            group=group,
+            job_type=job,
+            name=name,
             tags=[*self.tags],
             config=config,
             dir=directory,
             mode=mode,  # type: ignore[arg-type]  # one of wandb's literals
         )
-        run.define_metric("*", step_metric="epoch")
-        return WandbLog(run, artifact=self.artifact)
 
 
 class WandbLog:
