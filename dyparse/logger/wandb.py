@@ -38,7 +38,7 @@ class WandbLogger:
 
         group = self.group or page.parent.name
         run = self._begin(page.parent, "report", f"{group}-report", group, {})
-        columns = list(rows[0])
+        columns: list[Any] = list(rows[0])
         table = wandb.Table(columns=columns, data=[[row[name] for name in columns] for row in rows])
         pictures = {path.stem: wandb.Image(str(path)) for path in figures}
         run.log({"results": table, "report": wandb.Html(str(page)), **pictures})
