@@ -28,14 +28,14 @@ README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "trainer", "logger")
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, text: str = README) -> list[str]:
     """The fenced blocks of a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def shell_commands() -> Iterator[list[str]]:
+def shell_commands(text: str = README) -> Iterator[list[str]]:
     """The words of every command in the shell blocks; pipes taken apart, redirections left out."""
-    for line in "".join(blocks("sh")).splitlines():
+    for line in "".join(blocks("sh", text)).replace("\\\n", "").splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars="|>")
         lexer.whitespace_split = True
         for command in " ".join(map(shlex.quote, lexer)).split(" '|' "):
@@ -43,9 +43,9 @@ def shell_commands() -> Iterator[list[str]]:
             yield words[: words.index(">")] if ">" in words else words
 
 
-def commands_starting(*start: str) -> list[list[str]]:
+def commands_starting(*start: str, text: str = README) -> list[list[str]]:
     """What follows the start, of every command that starts so."""
-    return [c[len(start) :] for c in shell_commands() if c[: len(start)] == list(start)]
+    return [c[len(start) :] for c in shell_commands(text) if c[: len(start)] == list(start)]
 
 
 def inline_options(script: str) -> list[list[str]]:
@@ -56,7 +56,7 @@ def inline_options(script: str) -> list[list[str]]:
 
 def composed(name: str, words: list[str]) -> Iterator[object]:
     """The configurations that a command line asks for: several with -m."""
-    overrides = [word for word in words if not word.startswith("-")]
+    overrides = [word for word in words if not word.startswith(("-", "hydra"))]
     parsed = OverridesParser.create().parse_overrides(overrides)
     assert "-m" in words or not any(override.is_sweep_override() for override in parsed), words
     alternatives = [
