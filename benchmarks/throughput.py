@@ -85,8 +85,8 @@ def time_training(parser: Parser, sentences: list[Sentence], seconds: float) -> 
     encoder = copy.deepcopy(parser.model.encoder)
     optimizer = torch.optim.AdamW(encoder.parameters(), lr=1e-4, fused=True)
 
-    def encoder_alone(chosen: list[Sentence]) -> Callable[[], None]:
-        batch = parser.batcher.batch(chosen)
+    def encoder_alone(group: list[int]) -> Callable[[], None]:
+        batch = parser.batcher.batch([sentences[k] for k in group])
 
         def step() -> None:
             optimizer.zero_grad(set_to_none=True)
@@ -95,22 +95,22 @@ def time_training(parser: Parser, sentences: list[Sentence], seconds: float) -> 
 
         return step
 
-    def whole(chosen: list[Sentence]) -> Callable[[], object]:
-        return lambda: course.learn(chosen, epoch=2, progress=0.5)
+    def whole(group: list[int]) -> Callable[[], object]:
+        return lambda: course.learn(group, epoch=2, progress=0.5)
 
     parser.model.train()
     encoder.train()
     groups = group_by_length(
         [len(s) for s in sentences], course.trainer.max_tokens_per_batch, np.random.default_rng(1)
     )
-    return time_both(whole, encoder_alone, [[sentences[k] for k in g] for g in groups], seconds)
+    return time_both(whole, encoder_alone, (sentences, groups), seconds)
 
 
 def time_parsing(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
     """Tokens per second of parsing, and of the encoder alone on the same batches."""
 
-    def encoder_alone(chosen: list[Sentence]) -> Callable[[], object]:
-        batch = parser.batcher.batch(chosen)
+    def encoder_alone(group: list[int]) -> Callable[[], object]:
+        batch = parser.batcher.batch([sentences[k] for k in group])
 
         def step() -> None:
             with torch.inference_mode():
@@ -118,13 +118,14 @@ def time_parsing(parser: Parser, sentences: list[Sentence], seconds: float) -> t
 
         return step
 
-    def whole(chosen: list[Sentence]) -> Callable[[], object]:
+    def whole(group: list[int]) -> Callable[[], object]:
+        chosen = [sentences[k] for k in group]
         return lambda: parser.parse_batch(chosen)
 
     parser.model.eval()
     groups = group_by_length([len(s) for s in sentences], 2000)
     np.random.default_rng(1).shuffle(groups)
-    return time_both(whole, encoder_alone, [[sentences[k] for k in g] for g in groups], seconds)
+    return time_both(whole, encoder_alone, (sentences, groups), seconds)
 
 
 def time_oracles(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
@@ -136,9 +137,9 @@ def time_oracles(parser: Parser, sentences: list[Sentence], seconds: float) -> t
         [len(s) for s in sentences], dynamic.trainer.max_tokens_per_batch, np.random.default_rng(1)
     )
     return time_both(
-        lambda chosen: lambda: dynamic.learn(chosen, epoch=2, progress=0.5),
-        lambda chosen: lambda: static.learn(chosen, epoch=2, progress=0.5),
-        [[sentences[k] for k in g] for g in groups],
+        lambda group: lambda: dynamic.learn(group, epoch=2, progress=0.5),
+        lambda group: lambda: static.learn(group, epoch=2, progress=0.5),
+        (sentences, groups),
         seconds,
     )
 
@@ -150,12 +151,16 @@ def course_of(parser: Parser, sentences: list[Sentence], exploration: Explore | 
 
 
 def time_both(
-    first: Callable[[list[Sentence]], Callable[[], object]],
-    second: Callable[[list[Sentence]], Callable[[], object]],
-    batches: list[list[Sentence]],
+    first: Callable[[list[int]], Callable[[], object]],
+    second: Callable[[list[int]], Callable[[], object]],
+    sentences_and_batches: tuple[list[Sentence], list[list[int]]],
     seconds: float,
 ) -> tuple[float, float]:
-    """Tokens per second of two ways to treat a batch, taken in turn until the time is over."""
+    """Tokens per second of two ways to treat a batch, taken in turn until the time is over.
+
+    A batch is the numbers of its sentences.
+    """
+    sentences, batches = sentences_and_batches
     for batch in batches[:5]:  # compilation, allocation
         first(batch)(), second(batch)()
     tokens, spent = 0, [0.0, 0.0]
@@ -166,7 +171,7 @@ def time_both(
                 start = time.perf_counter()
                 step()
                 spent[k] += time.perf_counter() - start
-            tokens += sum(map(len, batch))
+            tokens += sum(len(sentences[k]) for k in batch)
             if sum(spent) >= seconds:
                 break
     return tokens / spent[0], tokens / spent[1]

@@ -31,6 +31,7 @@ from dyparse.errors import ConfigError, NoSplitError
 from dyparse.output_file import write
 from dyparse.parser import Parser
 from dyparse.run_result import (
+    GOLD,
     PARSED,
     RESULT,
     Cell,
@@ -180,13 +181,14 @@ def keep_result(
     splits: dict[str, list[Sentence]],
     device: torch.device,
 ) -> None:
-    """Write what a comparison needs: `result.json`, and the parsed sentences beside it.
+    """Write what a comparison needs: `result.json`, and the sentences as parsed and as in gold.
 
     They are those of test, or of dev where there is no test.
     """
     parser = Parser.load(directory / "model", device)
     dev = align_words(splits["dev"], list(parser.parse_sentences(splits["dev"])))
-    test, sentences, analysis, parsed = test_part(parser, splits.get("test", splits["dev"]))
+    gold = splits.get("test", splits["dev"])
+    test, sentences, analysis, parsed = test_part(parser, gold)
     best = max(curve, key=lambda figures: figures["dev_las"])
     result = RunResult(
         cell=cell,
@@ -200,7 +202,8 @@ def keep_result(
         train_words=sum(map(len, splits["train"])),
         versions=versions(),
     )
-    write(directory / PARSED, "".join(s.to_conllu() for s in parsed).encode())
+    for name, trees in ((PARSED, parsed), (GOLD, gold)):
+        write(directory / name, "".join(s.to_conllu() for s in trees).encode())
     result.save(directory)
 
 

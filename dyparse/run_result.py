@@ -27,7 +27,7 @@ from dyparse.sentence import Sentence
 from dyparse.version import __version__
 
 FORMAT_VERSION = 1
-RESULT, PARSED = "result.json", "parsed.conllu"
+RESULT, PARSED, GOLD = "result.json", "parsed.conllu", "gold.conllu"
 MAX_TOKENS_PER_BATCH = 2000
 
 

@@ -1,0 +1,210 @@
+"""Fill in tables and figures of docs/results.md: `python scripts/make_results.py`.
+
+docs/results holds result.json of every finished cell, as `dyparse compare -o docs/results` leaves
+it. Tables go between `<!-- name -->` and `<!-- /name -->` of docs/results.md, figures to
+docs/figures. A second run writes the same bytes. With --check nothing is written, and files that
+would change are an error.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dyparse.compare import finished_results
+from dyparse.comparison import Comparison, comparison_of, to_csv
+from dyparse.figures import plots
+from dyparse.output_file import write
+from dyparse.report_page import Table, interval, p_value, percent, spread, tables
+from dyparse.run_result import Cell, RunResult
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+BUFFER = ("left_buffer", "right_buffer", "left_nonprojective", "right_nonprojective")
+NAMES = {  # how the variants of the papers are called in the tables
+    "nonmonotonic": "nonmonotonic, L+D",
+    "nonmonotonic:reduce=false": "nonmonotonic, L",
+    "nonmonotonic:left_arc=false": "nonmonotonic, D",
+    "buffer": "buffer, all four",
+    **{
+        f"buffer:{','.join(f'{o}=false' for o in BUFFER if o != move)}": f"buffer, {move}"
+        for move in BUFFER
+    },
+}
+LARGE = "UD_English-EWT"  # for the best few only
+TRAININGS = ("static", "ambiguity", "explore")
+LOSS = "set_nll"
+
+Results = Sequence[RunResult]
+
+
+def select(results: Results, keep: Callable[[Cell], bool]) -> list[RunResult]:
+    """The results whose cells are to be kept."""
+    return [result for result in results if keep(result.cell)]
+
+
+def relabelled(results: Results, change: Callable[[Cell], Cell]) -> list[RunResult]:
+    """The results under other names: what a comparison is over is a matter of names."""
+    return [replace(result, cell=change(result.cell)) for result in results]
+
+
+def named(cell: Cell) -> Cell:
+    """A cell whose system is called as in the tables."""
+    return replace(cell, system=NAMES.get(cell.system, cell.system))
+
+
+def main_comparison(results: Results) -> Comparison:
+    """Static, ambiguity and explore, every system, on all treebanks but the large one."""
+    chosen = select(
+        results, lambda c: c.treebank != LARGE and c.loss == LOSS and c.exploration in TRAININGS
+    )
+    return comparison_of(chosen)
+
+
+def large_comparison(results: Results) -> Comparison:
+    """The same on the large treebank."""
+    return comparison_of(select(results, lambda c: c.treebank == LARGE))
+
+
+def ways_comparison(results: Results) -> Comparison:
+    """Every exploration and loss with arc-eager, against the default."""
+
+    def one_name(cell: Cell) -> Cell:
+        return replace(cell, exploration=f"{cell.exploration}, {cell.loss}", loss=LOSS)
+
+    chosen = select(results, lambda c: c.treebank != LARGE and c.system == "arc_eager")
+    return comparison_of(relabelled(chosen, one_name), baseline=f"explore, {LOSS}")
+
+
+def systems_comparison(results: Results, exploration: str) -> Comparison:
+    """Every system with one exploration, against arc-eager."""
+
+    def by_system(cell: Cell) -> Cell:
+        return replace(cell, system=cell.exploration, exploration=cell.system)
+
+    chosen = select(
+        results,
+        lambda c: c.treebank != LARGE and c.loss == LOSS and c.exploration == exploration,
+    )
+    return comparison_of(relabelled(chosen, by_system), baseline="arc_eager")
+
+
+def ways_table(comparison: Comparison) -> Table:
+    """Explorations and losses, the best on dev first."""
+    rows = sorted(comparison.pooled, key=lambda row: -row.dev_las)
+    effects = [row.effect for row in rows]
+    return Table(
+        "ways",
+        "Explorations and losses with arc_eager",
+        ("exploration", "loss", "dev LAS", "test LAS", "to explore, set_nll [95 %]", "p, seeds"),
+        [
+            (
+                *row.key.exploration.split(", "),
+                percent(row.dev_las),
+                percent(row.test["las"]),
+                interval(effect) if effect else "",
+                p_value(effect.p_seeds) if effect else "",
+            )
+            for row, effect in zip(rows, effects, strict=True)
+        ],
+    )
+
+
+def systems_table(static: Comparison, explore: Comparison) -> Table:
+    """Every system against arc-eager, by treebank, with each training."""
+    treebanks = static.values("treebank")
+    rows = []
+    for name, comparison in (("static", static), ("explore", explore)):
+        for pooled in comparison.pooled:
+            by_treebank = {
+                line.key.treebank: line.effect.las.mean if line.effect else None
+                for line in comparison.lines
+                if line.key.exploration == pooled.key.exploration
+            }
+            if pooled.effect:
+                rows.append(
+                    (
+                        pooled.key.exploration,
+                        name,
+                        *(signed(by_treebank.get(treebank)) for treebank in treebanks),
+                        interval(pooled.effect),
+                        p_value(pooled.effect.p_seeds),
+                    )
+                )
+    short = [treebank.removeprefix("UD_").partition("-")[0] for treebank in treebanks]
+    header = ("system", "training", *short, "mean [95 %]", "p, seeds")
+    return Table("systems", "LAS minus that of arc_eager", header, rows)
+
+
+def signed(value: float | None) -> str:
+    """A difference, or nothing."""
+    return "" if value is None else f"{value:+.2f}".replace("-", "−")
+
+
+def large_table(comparison: Comparison) -> Table:
+    """The large treebank, a row for each system and training."""
+    rows = [
+        (
+            line.key.system,
+            line.key.exploration,
+            str(len(line.seeds)),
+            spread(line.test["uas"]),
+            spread(line.test["las"]),
+            interval(line.effect) if line.effect else "",
+            p_value(line.effect.p_sentences) if line.effect else "",
+        )
+        for line in comparison.lines
+    ]
+    header = ("system", "training", "seeds", "UAS", "LAS", "to static [95 %]", "p, sentences")
+    return Table("large", f"{LARGE}", header, rows)
+
+
+def body(table: Table) -> str:
+    """A table without its title, which the page has."""
+    return table.to_markdown().partition("\n\n")[2]
+
+
+def contents(results: Results) -> dict[Path, bytes]:
+    """What every file should hold."""
+    results = relabelled(results, named)
+    main = main_comparison(results)
+    found = {table.name: table for table in tables(main)}
+    made = {
+        **found,
+        "ways": ways_table(ways_comparison(results)),
+        "systems": systems_table(*(systems_comparison(results, e) for e in ("static", "explore"))),
+        "large": large_table(large_comparison(results)),
+    }
+    page = DOCS / "results.md"
+    text = page.read_text(encoding="utf-8")
+    for name, table in made.items():
+        block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+        text = block.sub(f"\n{body(table)}\n".replace("\\", r"\\"), text)
+    files = {page: text.encode(), DOCS / "results" / "results.csv": to_csv(main).encode()}
+    for plot in plots(main):
+        files[DOCS / "figures" / f"{plot.name}.svg"] = plot.to_bytes("svg")
+    return files
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--check", action="store_true", help="write nothing; fail if files differ")
+    check = options.parse_args().check
+    status = 0
+    for path, content in contents([r for _, r in finished_results([DOCS / "results"])]).items():
+        if path.exists() and path.read_bytes() == content:
+            continue
+        if check:
+            sys.stderr.write(f"{path} is not current: run scripts/make_results.py\n")
+            status = 1
+        else:
+            path.parent.mkdir(exist_ok=True)
+            write(path, content)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
