@@ -211,24 +211,6 @@ def test_nothing_in_a_model_is_unpickled(saved, name, how, tmp_path):
     assert not proof.exists()
 
 
-def test_an_interrupted_write_leaves_the_old_file(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-
-    def fail():
-        with checkpoint.replacing(path) as temporary:
-            temporary.write_bytes(b"half of the n")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"old")]
-    with path.open("rb") as reader:
-        checkpoint.write(path, b"new")
-        assert reader.read() == b"old"  # another file took its name
-    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"new")]
-
-
 def test_a_write_that_fails_leaves_the_old_model(saved, monkeypatch):
     before = {path.name: path.read_bytes() for path in saved.iterdir()}
 
