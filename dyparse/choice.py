@@ -47,20 +47,23 @@ def options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:
         key, sign, value = option.partition("=")
         if not sign:
             raise ValueError(f"{option!r} is no option, expected key=value")
-        options[key] = _value_like(defaults.get(key), value)
+        options[key] = _value_like(defaults.get(key), value, key)
     return options
 
 
-def _value_like(default: Any, text: str) -> Any:
-    """The text as a value of the default's type, or a number for None; else the text."""
+def _value_like(default: Any, text: str, key: str) -> Any:
+    """The text as a value of the default's type; without a default, a number where it is one."""
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text.lower(), text)
-    for kind in (int, float):
-        if default is None or isinstance(default, kind):
-            try:
-                return kind(text)
-            except ValueError:
-                continue
+    kinds = {int: (int,), float: (float,), type(None): (int, float)}.get(type(default), ())
+    for kind in kinds:
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    if isinstance(default, int | float):
+        expected = "a whole number" if isinstance(default, int) else "a number"
+        raise ValueError(f"{key} is {text!r}, expected {expected}")
     return text
 
 

@@ -18,11 +18,11 @@ from test_trainer import Course, weights_of
 from tiny import PROJECT, fresh_parser, lesson, sample
 
 from dyparse import system
-from dyparse.output_file import write
 from dyparse.config import build
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.experiment import train
 from dyparse.logger.wandb import WandbLogger
+from dyparse.output_file import write
 from dyparse.tokenizer import tokenize
 from dyparse.trainer import Trainer
 

@@ -5,10 +5,14 @@ import pytest
 from omegaconf import OmegaConf
 from tiny import yamls
 
+from dyparse.choice import load
 from dyparse.config import build
 from dyparse.exploration import Choice, follow, uniform
 from dyparse.exploration.ambiguity import Ambiguity
+from dyparse.exploration.curriculum import Curriculum
+from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.explore import Explore
+from dyparse.exploration.sample import Sample
 from dyparse.exploration.static import Static
 
 explorations = pytest.mark.parametrize("path", yamls("exploration"), ids=lambda path: path.stem)
@@ -164,15 +168,217 @@ def test_uniform_numbers_fill_the_interval_evenly():
     assert abs(np.corrcoef(numbers[:-1], numbers[1:])[0, 1]) < 0.05
 
 
+# --- sample --------------------------------------------------------------------------------------
+
+SCORES = np.array([1.0, -0.5, 9.0, 2.0, 1.5], dtype=np.float32)
+LEGAL = np.array([True, True, False, True, True])
+
+
+def fixed_choice(scores=SCORES, legal=LEGAL):
+    """One situation, for many draws; the first move is the best."""
+    cost = np.arange(len(scores), dtype=np.int32)
+    return Choice(np.asarray(scores, dtype=np.float32), legal, cost, 0)
+
+
+def frequencies(exploration, choice, epoch, count=4000):
+    """[M]: how often each move is taken."""
+    random = np.array([2024], dtype=np.uint64)
+    moves = [follow(exploration.policy, epoch, choice, random, 0) for _ in range(count)]
+    return np.bincount(moves, minlength=len(choice.scores)) / count
+
+
+def assert_drawn_from(found, expected, count=4000):
+    """Within four standard deviations of the probabilities, and never what has none."""
+    deviation = np.sqrt(expected * (1 - expected) / count)
+    assert (abs(found - expected) <= 4 * deviation).all(), (found, expected)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.0, 1e6])
+def test_sample_draws_legal_moves_from_the_softmax_at_its_temperature(temperature):
+    weights = np.where(LEGAL, np.exp(SCORES.astype(float) / temperature), 0)
+    found = frequencies(Sample(first_epochs=0, temperature=temperature), fixed_choice(), 1)
+    assert_drawn_from(found, weights / weights.sum())
+    assert found[2] == 0
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-30])
+def test_sample_without_temperature_takes_the_favourite(temperature):
+    exploration = Sample(first_epochs=0, temperature=temperature)
+    random = np.array([5], dtype=np.uint64)
+    for choice in choices(200):
+        order = np.sort(choice.scores[choice.legal])
+        if len(order) == 1 or order[-1] - order[-2] > 0.05:
+            assert taken(exploration, choice, 1, random) == favourite(choice, choice.legal)
+
+
+@pytest.mark.parametrize("level", [1e4, -1e4, 3e37, -3e37])
+def test_large_scores_do_not_overflow(level):
+    choice = fixed_choice([level, level, 2e38, level, level])
+    found = frequencies(Sample(first_epochs=0), choice, 1, count=2000)
+    assert_drawn_from(found, np.where(LEGAL, 0.25, 0), 2000)
+    apart = fixed_choice([level, level + abs(level) / 2, 2e38, level, level])
+    assert frequencies(Sample(first_epochs=0), apart, 1, count=50)[1] == 1
+
+
+def test_scores_that_are_not_numbers_are_drawn_from_too():
+    choice = fixed_choice(np.full(5, np.nan))
+    assert frequencies(Sample(first_epochs=0), choice, 1, count=20)[LEGAL].sum() == 1
+
+
+def test_sample_stays_on_the_gold_path_in_its_first_epochs_and_leaves_the_costs():
+    random = np.array([5], dtype=np.uint64)
+    strays = 0
+    for choice in choices(300):
+        for epoch in (1, 2, 3):
+            seen = copied(choice)
+            move = follow(Sample(first_epochs=2).policy, epoch, seen, random, 0)
+            assert epoch == 3 or move == favourite(choice, best(choice))
+            np.testing.assert_array_equal(seen.cost, choice.cost)
+            strays += not best(choice)[move]
+    assert strays > 30
+
+
+# --- dagger --------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("options", "name"),
+    ("options", "epoch", "of_oracle"),
     [
-        ({"probability": 1.5}, "exploration.probability is 1.5"),
-        ({"probability": -0.1}, "exploration.probability is -0.1"),
-        ({"probability": float("nan")}, "exploration.probability is nan"),
-        ({"first_epochs": -1}, "exploration.first_epochs is -1"),
+        ({}, 1, 1.0),
+        ({}, 2, 0.5),
+        ({}, 4, 0.125),
+        ({"decay": 0.9}, 3, 0.81),
+        ({"decay": 0.0}, 1, 1.0),
+        ({"decay": 0.0}, 2, 0.0),
+        ({"decay": 1.0}, 1, 1.0),
+        ({"decay": 1.0}, 30, 1.0),
+        ({"round_epochs": 3}, 3, 1.0),
+        ({"round_epochs": 3}, 4, 0.5),
+        ({"round_epochs": 3}, 7, 0.25),
     ],
 )
-def test_an_option_out_of_range_is_refused_by_name(options, name):
-    with pytest.raises(ValueError, match=name):
-        Explore(**options)
+def test_in_round_r_of_dagger_the_oracle_leads_as_often_as_its_decay_says(
+    options, epoch, of_oracle
+):
+    """Here the model's move is 3, the oracle's 0."""
+    found = frequencies(Dagger(**options), fixed_choice(), epoch)
+    assert_drawn_from(found, np.array([of_oracle, 0, 0, 1 - of_oracle, 0]))
+
+
+@pytest.mark.parametrize(("epoch", "follows_the_model"), [(1, False), (2, True)])
+def test_dagger_takes_the_favourite_of_all_moves_or_of_the_best_and_leaves_the_costs(
+    epoch, follows_the_model
+):
+    random = np.array([5], dtype=np.uint64)
+    for choice in choices(200):
+        seen = copied(choice)
+        move = follow(Dagger(decay=0.0).policy, epoch, seen, random, 0)
+        assert move == favourite(choice, choice.legal if follows_the_model else best(choice))
+        np.testing.assert_array_equal(seen.cost, choice.cost)
+
+
+def test_dagger_walks_in_the_first_epoch_of_each_round():
+    walks = {n: [e for e in range(1, 9) if Dagger(n).walks_in(e)] for n in (1, 2, 3, 20)}
+    assert walks == {1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [1, 3, 5, 7], 3: [1, 4, 7], 20: [1]}
+
+
+@explorations
+def test_what_keeps_no_states_walks_in_every_epoch(path):
+    exploration = exploration_of(path)
+    assert exploration.walks_in(1)
+    assert exploration.keeps_states or all(map(exploration.walks_in, range(1, 50)))
+
+
+def test_only_dagger_keeps_states():
+    kept = {path.stem for path in yamls("exploration") if exploration_of(path).keeps_states}
+    assert kept == {"dagger"}
+
+
+# --- curriculum ----------------------------------------------------------------------------------
+
+STAGES = ["static", "ambiguity", "explore:first_epochs=0+probability=0.5", "sample:temperature=2.0"]
+
+
+@pytest.mark.parametrize("first", STAGES)
+@pytest.mark.parametrize("then", STAGES)
+def test_a_curriculum_does_what_its_stages_do_moves_and_costs_alike(first, then):
+    curriculum = Curriculum(first, then, first_epochs=2).policy
+    for epoch, stage in ((1, first), (2, first), (3, then), (9, then)):
+        alone, within = np.array([11], dtype=np.uint64), np.array([11], dtype=np.uint64)
+        policy = load("exploration", stage.replace("+", ",")).policy
+        for choice in choices(60):
+            expected, seen = copied(choice), copied(choice)
+            move = follow(policy, epoch, expected, alone, 0)
+            assert follow(curriculum, epoch, seen, within, 0) == move
+            np.testing.assert_array_equal(seen.cost, expected.cost)
+        assert alone == within
+
+
+def test_a_curriculum_calls_all_but_the_canonical_move_wrong_only_while_it_is_static():
+    exploration = Curriculum(first="static", then="ambiguity", first_epochs=3)
+    for epoch in (1, 3, 4):
+        for choice in choices(50):
+            seen = copied(choice)
+            move = follow(exploration.policy, epoch, seen, np.zeros(1, dtype=np.uint64), 0)
+            if epoch <= 3:
+                assert move == choice.canonical
+                assert seen.cost.tolist() == [int(m != move) for m in range(M)]
+            else:
+                np.testing.assert_array_equal(seen.cost, choice.cost)
+
+
+def test_a_curriculum_whose_first_stage_has_no_epochs_begins_with_the_second():
+    exploration = Curriculum(first="static", then="ambiguity", first_epochs=0)
+    for choice in choices(50):
+        assert taken(exploration, choice, epoch=1) == favourite(choice, best(choice))
+
+
+def test_a_stage_counts_epochs_from_the_beginning_of_the_training():
+    """In epoch 3 `explore` is past its own first two epochs, though only now its turn comes."""
+    exploration = Curriculum(then="explore:first_epochs=2+probability=1.0", first_epochs=2)
+    for choice in choices(50):
+        assert taken(exploration, choice, epoch=3) == favourite(choice, choice.legal)
+
+
+@pytest.mark.parametrize("stage", ["first", "then"])
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("statik", "no exploration 'statik'.* did you mean 'static'"),
+        ("explore:probabilty=1", "'explore' has no option 'probabilty'; it takes first_epochs"),
+        ("explore:probability", "'probability' is no option"),
+        ("explore:probability=3", "exploration.probability is 3.0"),
+        ("dagger", "'dagger', which cannot be a stage.* keeps no states"),
+        ("dagger:decay=0.1", "'dagger:decay=0.1', which cannot be a stage"),
+        ("curriculum", "'curriculum', which cannot be a stage"),
+    ],
+)
+def test_a_stage_that_cannot_be_one_is_refused_by_the_option_it_was_named_in(stage, text, finding):
+    with pytest.raises(ValueError, match=rf"exploration\.{stage}\b.*{finding}"):
+        Curriculum(**{stage: text})
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exploration", "options", "name"),
+    [
+        (Explore, {"probability": 1.5}, "exploration.probability is 1.5"),
+        (Explore, {"probability": -0.1}, "exploration.probability is -0.1"),
+        (Explore, {"probability": float("nan")}, "exploration.probability is nan"),
+        (Explore, {"first_epochs": -1}, "exploration.first_epochs is -1"),
+        (Sample, {"temperature": 0.0}, "exploration.temperature is 0.0"),
+        (Sample, {"temperature": -1.0}, "exploration.temperature is -1.0"),
+        (Sample, {"temperature": float("nan")}, "exploration.temperature is nan"),
+        (Sample, {"first_epochs": -1}, "exploration.first_epochs is -1"),
+        (Dagger, {"decay": 1.1}, "exploration.decay is 1.1"),
+        (Dagger, {"decay": -0.1}, "exploration.decay is -0.1"),
+        (Dagger, {"decay": float("nan")}, "exploration.decay is nan"),
+        (Dagger, {"round_epochs": 0}, "exploration.round_epochs is 0"),
+        (Curriculum, {"first_epochs": -1}, "exploration.first_epochs is -1"),
+    ],
+)
+def test_an_option_out_of_range_is_refused_by_name(exploration, options, name):
+    with pytest.raises(ValueError, match=f"{name}, expected"):
+        exploration(**options)

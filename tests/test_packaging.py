@@ -20,8 +20,8 @@ from tiny import PROJECT
 import dyparse
 from dyparse.cli import main
 
-SHIPPED = ("py.typed", "report_page.html.j2", "treebank/sample_data/train.conllu", "treebank/sample_data/dev.conllu",
-           "treebank/sample_data/test.conllu")  # fmt: skip
+SHIPPED = ("py.typed", "report_page.html.j2", "treebank/sample_data/train.conllu",
+           "treebank/sample_data/dev.conllu", "treebank/sample_data/test.conllu")  # fmt: skip
 
 # Stands for python: writes down how it is called, makes a venv of itself, fails if told to.
 FAKE_PYTHON = """#!/bin/sh

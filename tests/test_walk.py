@@ -7,9 +7,12 @@ from omegaconf import OmegaConf
 from tiny import yamls
 
 from dyparse import system as systems
+from dyparse.choice import text_of
 from dyparse.config import build
 from dyparse.exploration import Choice, follow
 from dyparse.exploration.ambiguity import Ambiguity
+from dyparse.exploration.curriculum import Curriculum
+from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.explore import Explore
 from dyparse.exploration.static import Static
 from dyparse.scorer import Scorer
@@ -65,7 +68,7 @@ def scores_of(scorer, rows):
 
 
 def slow_walk(system, exploration, scorer, gold, *, epoch, seed):
-    """(features, legal, cost, paid) of every state, sentence by sentence, and the heads at the end.
+    """What is `Visited` of every state, sentence by sentence, and the heads at the end.
 
     The numbers of each row's generator are drawn as the walk draws them.
     """
@@ -80,7 +83,7 @@ def slow_walk(system, exploration, scorer, gold, *, epoch, seed):
             canonical = int(system.static(states, tree)[0])
             choice = Choice(scores_of(scorer, rows), legal, cost, canonical)
             move = follow(exploration.policy, epoch, choice, random, b)
-            visited.append((rows, legal, cost, true[move]))
+            visited.append((rows, legal, cost, true[move], move, b))
             system.step(states, [move])
         heads.append(np.pad(system.heads(states)[0], (0, N - n - 1)))
     return [np.array(column) for column in zip(*visited, strict=True)], np.array(heads)
@@ -94,6 +97,8 @@ def assert_same_walk(visited, slow):
     np.testing.assert_array_equal(visited.legal, slow[1])
     np.testing.assert_array_equal(np.where(slow[1], visited.cost, 0), np.where(slow[1], slow[2], 0))
     np.testing.assert_array_equal(visited.paid, slow[3])
+    np.testing.assert_array_equal(visited.move, slow[4])
+    np.testing.assert_array_equal(visited.sentence, slow[5])
 
 
 @all_systems
@@ -107,6 +112,44 @@ def test_the_walk_equals_a_slow_one_through_the_public_face(name, options, path,
     visited = walk_and_record(system, exploration, scorer, WORDS, gold, **told)
     slow, _ = slow_walk(system, exploration, scorer, gold, **told)
     assert_same_walk(visited, slow)
+
+
+@pytest.mark.parametrize("epoch", [2, 3])
+@pytest.mark.parametrize(
+    "exploration",
+    [
+        Curriculum(first="ambiguity", then="sample:temperature=2.0", first_epochs=2),
+        Curriculum(first="explore:first_epochs=0+probability=0.5", then="static", first_epochs=2),
+        Dagger(round_epochs=2, decay=0.5),
+    ],
+    ids=text_of,
+)
+def test_the_walk_follows_the_stage_and_the_round_that_the_epoch_is_in(exploration, epoch):
+    system = systems.load("arc_eager")
+    scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="projective")
+    visited = walk_and_record(system, exploration, scorer, WORDS, gold, epoch=epoch, seed=3)
+    slow, _ = slow_walk(system, exploration, scorer, gold, epoch=epoch, seed=3)
+    assert_same_walk(visited, slow)
+    strays = {"ambiguity": epoch == 3, "explore:first_epochs=0+probability=0.5": epoch == 2}
+    assert visited.paid.any() == strays.get(getattr(exploration, "first", ""), epoch == 3)
+
+
+@all_systems
+def test_moves_and_sentences_are_noted_in_the_order_in_which_they_were_taken(name, options):
+    system = systems.load(name, **options)
+    scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="displaced")
+    visited = walk_and_record(system, EVEN, scorer, WORDS, gold, epoch=1, seed=2)
+    T = len(visited.paid)
+    assert visited.legal[np.arange(T), visited.move].all()
+    assert visited.sentence.tolist() == sorted(visited.sentence.tolist())
+    for b, n in enumerate(WORDS.tolist()):
+        states, paid = system.start([n]), []
+        for t in np.flatnonzero(visited.sentence == b):
+            np.testing.assert_array_equal(visited.legal[t], system.legal(states)[0])
+            paid.append(system.cost(states, gold[b : b + 1])[0, visited.move[t]])
+            system.step(states, visited.move[t : t + 1])
+        assert system.finished(states)[0]
+        assert visited.paid[visited.sentence == b].tolist() == paid
 
 
 @exact_systems

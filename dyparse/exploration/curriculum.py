@@ -22,8 +22,9 @@ class Curriculum(Exploration):
     """For `first_epochs` as the exploration `first` has it, afterwards as `then` has it.
 
     From easy to hard, as in Bengio et al. (2009): states of the gold tree before those that
-    mistakes lead to. A stage is a name, with options if need be: `explore:probability=0.8`. It
-    counts epochs from the beginning of the training.
+    mistakes lead to. A stage is a name, with options if need be, joined by `+` where there are
+    several: `explore:probability=0.8+first_epochs=2`. It counts epochs from the beginning of the
+    training.
     """
 
     first: str = "static"
@@ -43,8 +44,11 @@ class Curriculum(Exploration):
 
     def stage(self, name: str) -> Exploration:
         """The exploration of a stage, `first` or `then`."""
+        text = getattr(self, name)
         try:
-            stage: Exploration = load("exploration", getattr(self, name))
+            if "," in text:
+                raise ValueError(f"{text!r}: options of a stage are joined by + instead of commas")
+            stage: Exploration = load("exploration", text.replace("+", ","))
         except ValueError as error:
             raise ValueError(f"exploration.{name}: {error}") from error
         return stage

@@ -1,0 +1,245 @@
+"""States that stay: what is recalled is what was visited, however sentences are grouped; DAgger."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from exhaustive import random_tree
+from test_walk import random_scorer
+from tiny import fresh_parser, lesson, sample, trained
+
+from dyparse import system as systems
+from dyparse.exploration.ambiguity import Ambiguity
+from dyparse.exploration.dagger import Dagger
+from dyparse.exploration.explore import Explore
+from dyparse.sentence import NONE
+from dyparse.state_memory import FIRST_STATES, MOST_COST, StateMemory
+from dyparse.system import features
+from dyparse.trainer import Course, Trainer
+from dyparse.walk import Visited, walk_and_record
+
+LENGTHS = (3, 1, 8, 5, 2, 12, 7, 4)
+ROUNDS = (
+    [[0, 1, 2], [5, 4], [3, 7, 6]],
+    [[7, 0], [1], [6, 5, 4, 2, 3]],
+    [[5, 3, 1, 7, 0, 2, 6, 4]],
+)
+EVEN = Explore(first_epochs=0, probability=0.5)
+TRAIN, DEV = sample("train")[:14], sample("dev")[:4]
+TRAINER = Trainer(epochs=4, max_tokens_per_batch=60, learning_rate=1e-2, average_decay=0.5)
+
+
+def golden_heads(group):
+    """[B, N]: the trees of these sentences, the same whatever group they are in."""
+    gold = np.zeros((len(group), max(LENGTHS[k] for k in group) + 1), dtype=np.int32)
+    for row, k in enumerate(group):
+        n = LENGTHS[k]
+        gold[row, : n + 1] = random_tree(np.random.default_rng(k), n, "displaced", one_root=True)
+    return gold
+
+
+def walk(system, group, seed):
+    """An exploring walk through these sentences with a model of its own, and the batch's width."""
+    words = np.array([LENGTHS[k] for k in group], dtype=np.int32)
+    gold, scorer = golden_heads(group), random_scorer(system, words, seed)
+    visited = walk_and_record(system, EVEN, scorer, words, gold, epoch=1, seed=seed)
+    return visited, gold.shape[1]
+
+
+def filled(system):
+    """A memory of three rounds, and the moves of each walk through each sentence."""
+    memory, moves = StateMemory(), {k: [] for k in range(len(LENGTHS))}
+    for number, groups in enumerate(ROUNDS):
+        for group in groups:
+            visited, tokens = walk(system, group, seed=10 * number + group[0])
+            memory.add(group, tokens, visited)
+            for row, k in enumerate(group):
+                moves[k].append(visited.move[visited.sentence == row].tolist())
+    return memory, moves
+
+
+def walked_again(system, group, moves):
+    """What was visited by these walks, were the sentences in this group: by the public face."""
+    gold, seen = golden_heads(group), []
+    empty = gold.size
+    for row, k in enumerate(group):
+        for walk_moves in moves[k]:
+            states, tree = system.start([LENGTHS[k]]), gold[row : row + 1]
+            for move in walk_moves:
+                slots = np.empty(len(system.slots), dtype=np.int32)
+                features(system.options, states, 0, slots)
+                rows = np.where(slots == NONE, empty, row * gold.shape[1] + slots)
+                target, cost = system.target(states, tree)[0], system.cost(states, tree)[0]
+                seen.append((rows, system.legal(states)[0], target, cost[move], move, row))
+                system.step(states, [move])
+            assert system.finished(states)[0]
+    return Visited(*(np.array(column) for column in zip(*seen, strict=True)))
+
+
+def made_states(count, cost, *, sentence=None):
+    """Visited states with this cost beside every move; three slots, two moves."""
+    return Visited(
+        features=np.arange(3 * count, dtype=np.int32).reshape(count, 3) % 5,
+        legal=np.ones((count, 2), dtype=np.bool_),
+        cost=np.full((count, 2), cost, dtype=np.int32),
+        paid=np.full(count, cost, dtype=np.int32),
+        move=np.arange(count, dtype=np.int32) % 2,
+        sentence=np.zeros(count, dtype=np.int32) if sentence is None else np.array(sentence),
+    )
+
+
+@pytest.mark.parametrize("name", ["arc_eager", "nonmonotonic", "swap"])
+@pytest.mark.parametrize("group", [[4], [2, 5], [6, 0, 3], [7, 6, 5, 4, 3, 2, 1, 0]])
+def test_what_is_recalled_is_what_the_walks_visited_in_whatever_batch(name, group):
+    system = systems.load(name)
+    memory, moves = filled(system)
+    recalled = memory.recall(group, max(LENGTHS[k] for k in group) + 1)
+    expected = walked_again(system, group, moves)
+    for field in ("features", "legal", "paid", "move", "sentence"):
+        np.testing.assert_array_equal(getattr(recalled, field), getattr(expected, field), field)
+    legal = expected.legal
+    np.testing.assert_array_equal(recalled.cost[legal], expected.cost[legal])
+
+
+def test_a_walk_just_added_is_recalled_as_it_is_types_included():
+    system, group = systems.load("arc_eager"), [2, 5, 0]
+    visited, tokens = walk(system, group, seed=1)
+    memory = StateMemory()
+    memory.add(group, tokens, visited)
+    recalled, legal = memory.recall(group, tokens), visited.legal
+    np.testing.assert_array_equal(recalled.cost[legal], visited.cost[legal])
+    for field in Visited._fields:
+        found, expected = getattr(recalled, field), getattr(visited, field)
+        assert field == "cost" or (found == expected).all()
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+
+
+def test_the_number_of_walks_is_counted_for_each_sentence():
+    memory = StateMemory()
+    assert memory.walks(3) == 0
+    memory.add([3, 8], 5, made_states(4, 0, sentence=[0, 0, 1, 1]))
+    memory.add([3], 5, made_states(2, 0))
+    assert [memory.walks(k) for k in (3, 8, 0)] == [2, 1, 0]
+    assert memory.size == 6
+
+
+def test_room_grows_and_what_was_there_stays():
+    memory, sizes, T = StateMemory(), [], 300
+    for number in range(12):
+        memory.add([number], 5, made_states(T, number))
+        sizes.append(len(memory.states.paid))
+    assert sizes[:4] == [FIRST_STATES, FIRST_STATES, FIRST_STATES, 2 * FIRST_STATES]
+    assert sizes[-1] == 4 * FIRST_STATES
+    assert memory.size == 12 * T
+    for number in range(12):
+        for found, expected in zip(memory.recall([number], 5), made_states(T, number), strict=True):
+            np.testing.assert_array_equal(np.where(expected == 5, 5, found), expected)
+
+
+def test_one_walk_may_be_larger_than_the_first_room():
+    memory, states = StateMemory(), made_states(5 * FIRST_STATES, 2)
+    memory.add([0], 5, states)
+    np.testing.assert_array_equal(memory.recall([0], 5).move, states.move)
+
+
+def test_costs_above_what_a_byte_holds_become_the_most_it_holds():
+    memory = StateMemory()
+    for number, cost in enumerate((0, MOST_COST, MOST_COST + 1, 256, 30_000)):
+        memory.add([number], 5, made_states(1, cost))
+    recalled = memory.recall(range(5), 5)
+    assert recalled.cost[:, 0].tolist() == [0, MOST_COST, MOST_COST, MOST_COST, MOST_COST]
+    assert recalled.paid.tolist() == [0, MOST_COST, MOST_COST + 1, 256, 30_000]
+
+
+def test_a_state_takes_as_many_bytes_as_is_written():
+    system = systems.load("arc_eager")
+    memory, _ = filled(system)
+    F, M = len(system.slots), len(system.moves)
+    taken = sum(array.nbytes for array in memory.states)
+    assert taken == len(memory.states.paid) * (2 * F + 2 * M + 3)
+
+
+# --- DAgger --------------------------------------------------------------------------------------
+
+
+def epochs_of(exploration, epochs=4):
+    """(memory's size, states learnt from, walks through sentence 3) after each epoch; the recalled
+    moves of sentence 3, after each.
+    """
+    course = Course(TRAINER, fresh_parser(TRAIN), lesson(TRAIN, DEV, exploration=exploration))
+    learn, learnt, counts, moves = course.learn, [], [], []
+
+    def counted(group, epoch, progress):
+        loss, visited = learn(group, epoch, progress)
+        learnt.append(len(visited.paid))
+        return loss, visited
+
+    course.learn = counted
+    for epoch in range(1, epochs + 1):
+        learnt.clear()
+        course.run_epoch(epoch)
+        counts.append((course.memory.size, sum(learnt), course.memory.walks(3)))
+        kept = course.memory.walks(3)
+        moves.append(course.memory.recall([3], len(TRAIN[3]) + 1).move.tolist() if kept else [])
+    return counts, moves
+
+
+def test_every_epoch_of_dagger_learns_from_the_states_of_all_walks_so_far():
+    states = 2 * sum(map(len, TRAIN))  # of one walk: arc-eager takes two moves for each word
+    counts, moves = epochs_of(Dagger())
+    assert counts == [(k * states, k * states, k) for k in (1, 2, 3, 4)]
+    for earlier, later in pairwise(moves):
+        assert later[: len(earlier)] == earlier
+        assert len(later) == len(earlier) + 2 * len(TRAIN[3])
+
+
+def test_between_rounds_dagger_learns_from_the_same_states_again():
+    states = 2 * sum(map(len, TRAIN))
+    counts, moves = epochs_of(Dagger(round_epochs=2))
+    assert counts == [(k * states, k * states, k) for k in (1, 1, 2, 2)]
+    assert moves[0] == moves[1] != moves[2] == moves[3]
+
+
+@pytest.mark.parametrize("exploration", [EVEN, Ambiguity()], ids=["explore", "ambiguity"])
+def test_others_keep_nothing(exploration):
+    states = 2 * sum(map(len, TRAIN))
+    assert epochs_of(exploration, epochs=2)[0] == [(0, states, 0), (0, states, 0)]
+
+
+def test_the_first_round_of_dagger_pays_nothing_and_later_ones_do():
+    task = lesson(TRAIN, DEV, exploration=Dagger(decay=0.0))
+    _, figures = trained(fresh_parser(TRAIN), task, TRAINER)
+    costs = [epoch["cost_per_state"] for epoch in figures]
+    assert costs[0] == 0
+    assert min(costs[1:]) > 0
+
+
+def test_the_loss_of_several_walks_is_that_of_one_if_they_are_the_same():
+    losses = []
+    for walks in (1, 3):
+        parser = fresh_parser(TRAIN[:3], input_dropout=0.0, layer_dropout=0.0, word_dropout=0.0)
+        parser.model.eval()
+        course = Course(TRAINER, parser, lesson(TRAIN[:3], DEV, exploration=Dagger()))
+        visit = course.visit
+
+        def again(*arguments, visit=visit, walks=walks):
+            for _ in range(walks):
+                visited, number = visit(*arguments)
+            assert number == walks
+            return visited, number
+
+        course.visit = again
+        losses.append(course.learn([0, 1, 2], 1, 0.5)[0].item())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_the_same_seed_gives_the_same_weights_with_dagger_and_another_others():
+    runs = []
+    for seed in (3, 3, 4):
+        torch.manual_seed(99)
+        task = lesson(TRAIN, DEV, exploration=Dagger(round_epochs=2), seed=seed)
+        runs.append(trained(fresh_parser(TRAIN), task, TRAINER)[0].model.state_dict())
+    first, again, other = runs
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert any(not torch.equal(first[name], other[name]) for name in first)
