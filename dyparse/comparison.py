@@ -9,17 +9,15 @@ Per treebank and over treebanks there are a difference, its interval and two p-v
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dyparse.errors import DyparseError
+from dyparse.error_rates import Analysis, all_analyses
+from dyparse.result_groups import ALL, BASELINE, Key, RunPair, grouped, paired
 from dyparse.significance import (
     RESAMPLES,
     Counts,
@@ -34,20 +32,9 @@ from dyparse.significance import (
 if TYPE_CHECKING:
     from dyparse.run_result import RunResult
 
-BASELINE, USUAL_LOSS = "static", "set_nll"
-ALL = "all treebanks"
+USUAL_LOSS = "set_nll"
 METRICS = ("uas", "las", "clas")
 SIGNIFICANT = 0.05
-DIGITS = 6  # of numbers in files
-
-
-class Key(NamedTuple):
-    """What the runs of a group have in common."""
-
-    system: str
-    exploration: str
-    loss: str
-    treebank: str
 
 
 @dataclass(frozen=True)
@@ -98,6 +85,11 @@ class Pooled:
     effect: Effect | None  # over the treebanks that the baseline has too
     tally: Tally | None
 
+    @property
+    def compared(self) -> int:
+        """How many treebanks the baseline has too."""
+        return self.tally.wins + self.tally.ties + self.tally.losses if self.tally else 0
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -107,16 +99,6 @@ class Curve:
     epochs: list[int]
     mean: list[float]
     sd: list[float] | None  # None: a single run
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """Where the runs of a group erred; treebank ALL: runs that all explorations have, added up."""
-
-    key: Key
-    runs: int
-    counts: dict[str, Any]  # see `error_analysis`
-    rates: dict[str, dict[str, dict[str, float | None]]]  # see `rates_of`
 
 
 @dataclass(frozen=True)
@@ -161,7 +143,7 @@ def comparison_of(
     """What the runs say together; DyparseError where they cannot be compared."""
     groups = grouped(results, baseline)
     notes: list[str] = []
-    pairs = _pairs(groups, baseline, notes)
+    pairs = paired(groups, baseline, notes)
     lines = [_line(key, runs, pairs.get(key), resamples) for key, runs in groups.items()]
     lines = [replace(line, effect=e) for line, e in zip(lines, _corrected(lines), strict=True)]
     pooled = [_pooled(part, pairs, resamples) for part in _by_training(lines)]
@@ -174,125 +156,9 @@ def comparison_of(
         lines=lines,
         pooled=pooled,
         curves=[_curve(key, runs) for key, runs in groups.items()],
-        analyses=[*_pooled_analyses(groups, notes), *_analyses(groups)],
+        analyses=all_analyses(groups, notes),
         notes=list(dict.fromkeys(notes)),
     )
-
-
-# --- runs in groups ------------------------------------------------------------------------------
-
-Groups = dict[Key, list["RunResult"]]
-
-
-def grouped(results: Sequence[RunResult], baseline: str = BASELINE) -> Groups:
-    """The runs of each group by seed; groups by name, the baseline first.
-
-    DyparseError where runs have different settings or test sets, or are there twice.
-    """
-    if not results:
-        raise DyparseError("no finished run to report; a run's directory holds result.json")
-    _require_one_setting(results)
-    _require_same_data(results)
-    groups: Groups = defaultdict(list)
-    for result in sorted(results, key=lambda result: result.cell.seed):
-        cell = result.cell
-        runs = groups[Key(cell.system, cell.exploration, cell.loss, cell.treebank)]
-        if runs and runs[-1].cell.seed == cell.seed:
-            raise DyparseError(f"{_name(result)}: there twice; leave out one of their directories")
-        runs.append(result)
-
-    def place(key: Key) -> tuple[Any, ...]:
-        return key.system, key.loss, key.exploration != baseline, key.exploration, key.treebank
-
-    return {key: groups[key] for key in sorted(groups, key=place)}
-
-
-def _name(result: RunResult) -> str:
-    cell = result.cell
-    names = (cell.system, cell.exploration, cell.loss, cell.treebank, f"seed {cell.seed}")
-    return ", ".join(names)
-
-
-def _require_one_setting(results: Sequence[RunResult]) -> None:
-    by_name: dict[str, list[RunResult]] = defaultdict(list)
-    for result in results:
-        by_name[result.setting_name].append(result)
-    if len(by_name) == 1:
-        return
-    options = {name: dict(_options(runs[0].setting)) for name, runs in by_name.items()}
-    differing = [
-        option
-        for option in sorted({option for found in options.values() for option in found})
-        if len({str(found.get(option)) for found in options.values()}) > 1
-    ]
-    described = "; ".join(
-        f"{name} with {', '.join(f'{o}={options[name].get(o)}' for o in differing)} "
-        f"({len(runs)} runs, such as {_name(runs[0])})"
-        for name, runs in sorted(by_name.items())
-    )
-    raise DyparseError(
-        f"runs of {len(by_name)} settings cannot be compared: {described}; "
-        "name the directories of one setting only"
-    )
-
-
-def _options(setting: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """All options with their names in full: trainer.epochs."""
-    for name, value in setting.items():
-        if isinstance(value, Mapping):
-            yield from _options(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
-def _require_same_data(results: Sequence[RunResult]) -> None:
-    """All runs of a treebank have learnt from as many words and been tested on the same ones."""
-    first: dict[str, RunResult] = {}
-    for result in results:
-        other = first.setdefault(result.cell.treebank, result)
-        for what, of in (
-            ("trained on", lambda run: f"{run.train_words} words"),
-            ("tested on", _test_set),
-        ):
-            if of(result) != of(other):
-                raise DyparseError(
-                    f"{_name(result)}: {what} {of(result)}, but {_name(other)} on {of(other)}; "
-                    "a comparison needs the same data: remove the directories of one of them, "
-                    "and run its cells again"
-                )
-
-
-def _test_set(run: RunResult) -> str:
-    words = run.sentences["words"]
-    trace = sum(place * count for place, count in enumerate(words, 1))
-    return f"{len(words)} sentences of {sum(words)} words (check sum {trace})"
-
-
-# --- scores and differences ----------------------------------------------------------------------
-
-RunPair = tuple[list["RunResult"], list["RunResult"]]  # baseline and new, of the same seeds
-
-
-def _pairs(groups: Groups, baseline: str, notes: list[str]) -> dict[Key, RunPair]:
-    """For every group that has a baseline: the runs of both with the seeds that both have."""
-    pairs = {}
-    for key, runs in groups.items():
-        if key.exploration == baseline:
-            continue
-        base = groups.get(key._replace(exploration=baseline), [])
-        seeds = {run.cell.seed for run in runs} & {run.cell.seed for run in base}
-        if not seeds:
-            lack = f"no seed in common with {baseline}" if base else f"no run of {baseline}"
-            notes.append(f"{', '.join(key)}: {lack}, so there is no difference to tell.")
-            continue
-        if len(seeds) < max(len(runs), len(base)):
-            listed = ", ".join(map(str, sorted(seeds)))
-            notes.append(
-                f"{', '.join(key)}: number of runs {len(runs)}, of {baseline} {len(base)}; the "
-                f"difference is over the seeds that both have ({listed})."
-            )
-        pairs[key] = tuple([run for run in part if run.cell.seed in seeds] for part in (base, runs))
-    return pairs  # type: ignore[return-value]  # a tuple of two
 
 
 def _las_counts(runs: Sequence[RunResult]) -> Counts:
@@ -375,9 +241,6 @@ def _corrected(rows: Sequence[Line] | Sequence[Pooled]) -> list[Effect | None]:
     ]
 
 
-# --- curves and analyses -------------------------------------------------------------------------
-
-
 def _curve(key: Key, runs: Sequence[RunResult]) -> Curve:
     length = min(len(run.curve) for run in runs)
     las = np.array([[figures["dev_las"] for figures in run.curve[:length]] for run in runs])
@@ -387,155 +250,3 @@ def _curve(key: Key, runs: Sequence[RunResult]) -> Curve:
         mean=las.mean(0).tolist(),
         sd=las.std(0, ddof=1).tolist() if len(runs) > 1 else None,
     )
-
-
-def _analysis(key: Key, runs: Sequence[RunResult]) -> Analysis:
-    counts: dict[str, Any] = {}
-    for run in runs:
-        counts = _sum(counts, run.analysis)
-    return Analysis(key, len(runs), counts, rates_of(counts))
-
-
-def _sum(one: Any, other: Any) -> Any:
-    """Counts added up, whatever they are nested in."""
-    if isinstance(other, Mapping):
-        return {**one, **{name: _sum(one.get(name, {}), other[name]) for name in other}}
-    return (one or 0) + other
-
-
-def _analyses(groups: Groups) -> list[Analysis]:
-    return [_analysis(key, runs) for key, runs in groups.items()]
-
-
-def _pooled_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
-    """Over the treebanks and seeds that all explorations of a system and loss have: the same words
-    for each of them.
-    """
-    runs_of: dict[tuple[str, str], dict[Key, dict[tuple[str, int], RunResult]]] = defaultdict(dict)
-    for key, runs in groups.items():
-        of_training = runs_of[key.system, key.loss].setdefault(key._replace(treebank=ALL), {})
-        of_training.update({(key.treebank, run.cell.seed): run for run in runs})
-    analyses = []
-    for (system, loss), trainings in runs_of.items():
-        shared = set.intersection(*(set(runs) for runs in trainings.values()))
-        if any(len(runs) > len(shared) for runs in trainings.values()):
-            notes.append(
-                f"{system}, {loss}: not all trainings have the same treebanks and seeds; counts "
-                f"over all treebanks are of the {len(shared)} runs that all have."
-            )
-        for training, by_place in trainings.items() if shared else ():
-            analyses.append(_analysis(training, [by_place[place] for place in sorted(shared)]))
-    return analyses
-
-
-def rates_of(counts: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float | None]]]:
-    """The counts of an analysis as shares in percent; None of nothing.
-
-    by_arc_length is about heads and labels, by_projectivity about heads. In propagation `before`
-    ends with the first mistake of a sentence, and `after` is what follows it.
-    """
-    return {
-        "by_sentence_length": {
-            name: {"uas": _share(c, "heads", "words"), "las": _share(c, "labelled", "words")}
-            for name, c in counts["by_sentence_length"].items()
-        },
-        "by_arc_length": {
-            name: _arc_rates(c, "labelled") for name, c in counts["by_arc_length"].items()
-        },
-        "by_projectivity": {
-            name: _arc_rates(c, "right") for name, c in counts["by_projectivity"].items()
-        },
-        "by_first_mistake": {
-            name: {
-                "sentences": _share(
-                    {**c, "all": counts["propagation"]["sentences"]}, "sentences", "all"
-                ),
-                "las": _share(c, "labelled", "words"),
-            }
-            for name, c in counts["by_first_mistake"].items()
-        },
-        "propagation": {"": _propagation_rates(counts["propagation"])},
-        "moves": {
-            name: {
-                "free": _share(c, "free", "taken"),
-                "right_arcs": _share(c, "right_arcs", "arcs"),
-                "mended": _share(c, "mended", "replaced"),
-                "broken": _share(c, "broken", "replaced"),
-            }
-            for name, c in counts["moves"].items()
-        },
-    }
-
-
-def _share(counts: Mapping[str, int], part: str, whole: str, scale: float = 100) -> float | None:
-    return scale * counts[part] / counts[whole] if counts[whole] else None
-
-
-def _arc_rates(counts: Mapping[str, int], right: str) -> dict[str, float | None]:
-    precision = _share(counts, f"predicted_{right}", "predicted")
-    recall = _share(counts, f"gold_{right}", "gold")
-    f1 = None
-    if precision is not None and recall is not None:
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    return {"precision": precision, "recall": recall, "f1": f1}
-
-
-def _propagation_rates(counts: Mapping[str, int]) -> dict[str, float | None]:
-    moves = counts["states_before"] + counts["states_after"]
-    return {
-        "sentences_with_mistake": _share(counts, "sentences_with_mistake", "sentences"),
-        "mistakes_before": _share(counts, "mistakes_before", "states_before"),
-        "mistakes_after": _share(counts, "mistakes_after", "states_after"),
-        "cost_after_per_sentence": _share(counts, "cost_after", "sentences_with_mistake", 1),
-        "cost_after_per_state": _share(counts, "cost_after", "states_after", 1),
-        "moves_per_sentence": _share({**counts, "moves": moves}, "moves", "sentences", 1),
-    }
-
-
-# --- files ---------------------------------------------------------------------------------------
-
-
-def to_json(comparison: Comparison) -> str:
-    """All of it."""
-    content = asdict(comparison)
-    for part in ("lines", "pooled", "curves", "analyses"):
-        for row in content[part]:
-            row |= Key(*row.pop("key"))._asdict()
-    return json.dumps(_rounded(content), indent=1, ensure_ascii=False) + "\n"
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, DIGITS)
-    if isinstance(value, Mapping):
-        return {name: _rounded(part) for name, part in value.items()}
-    return [_rounded(part) for part in value] if isinstance(value, (list, tuple)) else value
-
-
-def to_csv(comparison: Comparison) -> str:
-    """The lines, one per system, exploration, loss and treebank; empty where there is no figure."""
-    rows = [_csv_row(line) for line in comparison.lines]
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_rounded(row) for row in rows)
-    return stream.getvalue()
-
-
-def _csv_row(line: Line) -> dict[str, Any]:
-    row: dict[str, Any] = {**line.key._asdict(), "seeds": len(line.seeds)}
-    for name, spread in [*line.test.items(), ("dev_las", line.dev_las)]:
-        row |= {name: spread.mean, f"{name}_sd": spread.sd}
-    effect = line.effect
-    return row | {
-        "difference_las": effect and effect.las.mean,
-        "difference_las_low": effect and effect.las.low,
-        "difference_las_high": effect and effect.las.high,
-        "difference_uas": effect and effect.uas,
-        "difference_clas": effect and effect.clas,
-        "seed_pairs": effect and effect.las.seed_pairs,
-        "p_sentences": effect and effect.las.p_sentences,
-        "p_sentences_corrected": effect and effect.p_sentences,
-        "p_seeds": effect and effect.las.p_seeds,
-        "p_seeds_corrected": effect and effect.p_seeds,
-    }

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dyparse.comparison import ALL, SIGNIFICANT, Analysis, Comparison, Effect, Key
+from dyparse.comparison import SIGNIFICANT, Comparison, Effect
 from dyparse.error_analysis import NO_MISTAKE
+from dyparse.error_rates import Analysis
+from dyparse.result_groups import ALL, Key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from dyparse.compare import finished_results
-from dyparse.comparison import Comparison, comparison_of, to_csv
+from dyparse.comparison import Comparison, comparison_of
 from dyparse.figures import plots
 from dyparse.output_file import write
-from dyparse.report_page import Table, interval, p_value, percent, spread, tables
+from dyparse.printed_table import Table, interval, p_value, percent, spread
+from dyparse.result_files import to_csv
+from dyparse.result_tables import tables
 from dyparse.run_result import Cell, RunResult
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -181,7 +183,7 @@ def contents(results: Results) -> dict[Path, bytes]:
     for name, table in made.items():
         block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
         text = block.sub(f"\n{body(table)}\n".replace("\\", r"\\"), text)
-    files = {page: text.encode(), DOCS / "results" / "results.csv": to_csv(main).encode()}
+    files = {page: text.encode(), DOCS / "results.csv": to_csv(main).encode()}
     for plot in plots(main):
         files[DOCS / "figures" / f"{plot.name}.svg"] = plot.to_bytes("svg")
     return files

@@ -1,35 +1,13 @@
 """Comparisons of made-up runs whose answers are worked out by hand."""
 
-import csv
-import io
-import json
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
-from made_results import SETTING, made_grid, made_result
+from made_results import compared, made_grid, made_result, two_trainings
 
-from dyparse.comparison import ALL, Key, comparison_of, grouped, rates_of, to_csv, to_json
-from dyparse.errors import DyparseError
-
-RESAMPLES = 200
-
-
-def two_trainings(**changed):
-    """Of 20 words 10, 12 and 14 right by static training, 13, 14 and 18 by exploring."""
-    static = [(2, 5, 3), (3, 6, 3), (4, 6, 4)]
-    explore = [(3, 6, 4), (3, 7, 4), (4, 9, 5)]
-    return [
-        made_result(labelled, exploration=name, seed=seed, **changed)
-        for name, runs in (("static", static), ("explore", explore))
-        for seed, labelled in enumerate(runs, 1)
-    ]
-
-
-def compared(results, **options):
-    """The comparison with few resamples."""
-    return comparison_of(results, resamples=RESAMPLES, **options)
+from dyparse.comparison import comparison_of
+from dyparse.result_groups import ALL, Key
 
 
 def test_means_and_deviations_are_those_of_the_seeds():
@@ -156,39 +134,6 @@ def test_without_a_seed_in_common_there_is_no_difference():
     assert "no seed in common" in comparison.notes[0]
 
 
-def test_settings_are_not_mixed_and_the_message_says_how_they_differ():
-    other = made_result((1, 1, 1), setting=SETTING | {"trainer": {"epochs": 9, "patience": 10}})
-    with pytest.raises(DyparseError, match="2 settings") as error:
-        grouped([*two_trainings(), other])
-    text = str(error.value)
-    assert "trainer.epochs=9 (1 runs" in text
-    assert "trainer.epochs=3 (6 runs" in text
-    assert "patience" not in text
-    assert "directories of one setting" in text
-
-
-def test_different_test_sets_of_a_treebank_are_refused():
-    other = made_result((2, 5, 3), words=(4, 9, 7), exploration="explore")
-    with pytest.raises(DyparseError, match=r"explore.*tested on 3 sentences of 20 words"):
-        grouped([made_result((2, 5, 3)), other])
-
-
-def test_different_training_sets_of_a_treebank_are_refused():
-    other = replace(made_result((2, 5, 3), exploration="explore"), train_words=999)
-    with pytest.raises(DyparseError, match="trained on 999 words"):
-        grouped([made_result((2, 5, 3)), other])
-
-
-def test_a_run_that_is_there_twice_is_refused():
-    with pytest.raises(DyparseError, match=r"seed 2: there twice"):
-        grouped([*two_trainings(), made_result((1, 1, 1), seed=2)])
-
-
-def test_no_run_at_all_is_refused():
-    with pytest.raises(DyparseError, match=r"result\.json"):
-        comparison_of([])
-
-
 def test_curves_are_means_over_seeds_as_far_as_all_of_them_go():
     results = [
         made_result((1, 1, 1), seed=1, dev_las=(10, 20, 30)),
@@ -201,68 +146,6 @@ def test_curves_are_means_over_seeds_as_far_as_all_of_them_go():
     (curve,) = compared(results[:1]).curves
     assert curve.mean == [10, 20, 30]
     assert curve.sd is None
-
-
-def test_counts_of_an_analysis_are_added_up_over_seeds_and_treebanks():
-    comparison = compared([*two_trainings(), *two_trainings(treebank="UD_Other")])
-    (static, explore) = comparison.analyses_of(ALL)
-    assert (static.runs, explore.runs) == (6, 6)
-    assert static.counts["by_sentence_length"]["1-10"]["words"] == 6 * 20
-    assert static.counts["by_sentence_length"]["1-10"]["labelled"] == 2 * (10 + 12 + 14)
-    assert static.rates["by_sentence_length"]["1-10"]["las"] == pytest.approx(60)
-    assert explore.rates["by_arc_length"]["1"]["f1"] == pytest.approx(75)
-    assert explore.rates["by_arc_length"]["7+"]["f1"] is None
-    (static, _) = comparison.analyses_of("UD_Other")
-    assert static.runs == 3
-
-
-def test_counts_over_all_treebanks_are_of_runs_that_all_trainings_have():
-    results = [*two_trainings(), *two_trainings(treebank="UD_Other")[:3]]  # static only
-    comparison = compared(results)
-    assert [analysis.runs for analysis in comparison.analyses_of(ALL)] == [3, 3]
-    assert any("the 3 runs that all have" in note for note in comparison.notes)
-
-
-def test_rates_are_shares_of_the_counts():
-    rates = rates_of(made_result((2, 5, 3)).analysis)  # 10 of 20 words right, in 3 sentences
-    assert rates["propagation"][""] == {
-        "sentences_with_mistake": 100,
-        "mistakes_before": 15,  # 3 of 20 states
-        "mistakes_after": 50,
-        "cost_after_per_sentence": pytest.approx(20 / 3),
-        "cost_after_per_state": 1,
-        "moves_per_sentence": pytest.approx(40 / 3),
-    }
-    assert rates["by_first_mistake"]["2nd quarter"] == {"sentences": 100, "las": 50}
-    assert rates["by_first_mistake"]["none"] == {"sentences": 0, "las": None}
-    assert rates["moves"]["LEFT"] == {"free": 50, "right_arcs": 50, "mended": 40, "broken": 10}
-    assert rates["by_projectivity"]["projective"]["precision"] == 50
-    assert rates["by_projectivity"]["nonprojective"]["recall"] is None
-
-
-def test_the_csv_has_a_line_for_each_group():
-    rows = list(csv.DictReader(io.StringIO(to_csv(compared(two_trainings())))))
-    assert [row["exploration"] for row in rows] == ["static", "explore"]
-    assert rows[0]["difference_las"] == ""
-    assert float(rows[1]["difference_las"]) == pytest.approx(15)
-    assert float(rows[1]["las_sd"]) == pytest.approx(13.228757)
-    assert (rows[1]["seeds"], rows[1]["p_seeds"]) == ("3", "0.25")
-
-
-def test_the_json_has_all_of_it():
-    content = json.loads(to_json(compared(two_trainings())))
-    assert content["baseline"] == "static"
-    assert content["lines"][1]["exploration"] == "explore"
-    assert content["lines"][1]["effect"]["las"]["mean"] == 15
-    assert content["curves"][0]["mean"] == [50, 60, 70]
-    assert content["analyses"][0]["treebank"] == ALL
-
-
-def test_files_do_not_depend_on_the_order_of_the_runs():
-    results = made_grid(systems=("arc_eager", "swap"), treebanks=("UD_A", "UD_B"), sentences=20)
-    one, other = compared(results), compared(results[::-1])
-    assert to_json(one) == to_json(other)
-    assert to_csv(one) == to_csv(other)
 
 
 def test_a_comparison_needs_no_torch():

@@ -6,20 +6,14 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from made_results import made_grid, made_result
+from made_results import compared, made_grid, made_result
 
-from dyparse.comparison import comparison_of
 from dyparse.figures import LOOKS, looks, plots
 
 NAMES = [
     *("differences", "differences_by_treebank", "learning_curves", "propagation"),
     *("by_first_mistake", "by_sentence_length", "by_arc_length"),
 ]
-
-
-def compared(results):
-    """The comparison with few resamples."""
-    return comparison_of(results, resamples=50)
 
 
 def texts(svg):
