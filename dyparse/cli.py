@@ -3,18 +3,16 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dyparse.commands import (
     STDIN,
     run_check,
-    run_compare,
     run_coverage,
     run_download,
     run_oracle,
     run_parse,
-    run_report,
 )
 from dyparse.draw_command import run_draw
 from dyparse.entry import clear_errors
@@ -65,6 +63,18 @@ def command_line() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_report(commands)
     return top
+
+
+def _later(name: str) -> Callable[[argparse.Namespace], int]:
+    """A function of compare_command, imported when it is called: it needs torch, which is slow."""
+
+    def run(options: argparse.Namespace) -> int:
+        from dyparse import compare_command
+
+        status: int = getattr(compare_command, name)(options)
+        return status
+
+    return run
 
 
 def _add_parse(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -322,7 +332,7 @@ def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "-o",
         "--output",
         type=Path,
-        default=Path("outputs/compare"),
+        default=Path("compare"),
         metavar="DIR",
         help="directory of cells and report (default: %(default)s)",
     )
@@ -335,7 +345,7 @@ def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     compare.add_argument(
         "files", metavar="KEY=VALUE", nargs="*", help="more options of train.py, for all cells"
     )
-    compare.set_defaults(run=run_compare)
+    compare.set_defaults(run=_later("run_compare"))
 
 
 def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -363,8 +373,12 @@ def _add_report(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar="EXPLORATION",
         help="what the others are compared with (default: %(default)s)",
     )
-    report.add_argument("--title", default="Static against dynamic oracles", help="of the page")
-    report.set_defaults(run=run_report)
+    report.add_argument(
+        "--title",
+        default="Static against dynamic oracles",
+        help="of the page (default: %(default)s)",
+    )
+    report.set_defaults(run=_later("run_report"))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ from dyparse.treebank.download import RECORD, download
 
 if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.coverage import Row
-    from dyparse.grid import Grid
     from dyparse.system import System
 
 STDIN = "-"
@@ -147,93 +146,6 @@ def run_oracle(options: argparse.Namespace) -> int:
     with standard_output() as out:
         end = (write_json if options.json else write_text)(derivation, page, out)
     return 0 if end.adds_up else 1
-
-
-def run_compare(options: argparse.Namespace) -> int:
-    """`dyparse compare`"""
-    from dyparse.compare import cores, devices, publish, run_grid
-    from dyparse.grid import configuration_directory, plan
-
-    if options.jobs is not None and options.jobs < 1:
-        raise ConfigError(f"--jobs is {options.jobs}, expected 1 or more")
-    conf = configuration_directory(options.conf)
-    tasks = plan(chosen_grid(options, conf), conf, options.output)
-    unfinished = sum(not task.is_finished for task in tasks)
-    sys.stdout.write(
-        f"{len(tasks)} cells in {options.output}, {unfinished} of them to be trained\n"
-    )
-    if options.dry_run:
-        for task in tasks:
-            state = "finished" if task.is_finished else "to do   "
-            sys.stdout.write(f"{state}  {task.directory}\n")
-        return 0
-    sys.stdout.flush()
-    places = devices()
-    jobs = options.jobs or (cores() if places == ["cpu"] else len(places))
-    failures = run_grid(tasks, jobs=jobs, keep_models=options.keep_models)
-    for failure in failures:
-        sys.stderr.write(f"failed: {failure}\n")
-    directories = [task.directory for task in tasks if task.is_finished]
-    if directories:
-        page = report_on(directories, options.output, options)
-        publish(tasks[0], page)
-        sys.stdout.write(f"report    {page}\n")
-    return 1 if failures else 0
-
-
-def chosen_grid(options: argparse.Namespace, conf: Path) -> "Grid":
-    """The grid of the command line; what it leaves open is as the experiment has it."""
-    from dyparse.grid import Grid, experiment_axes
-
-    overrides = list(options.files)
-    if options.experiment != "none":
-        overrides.insert(0, f"experiment={options.experiment}")
-    axes = {"seed": ["1"], **experiment_axes(conf, overrides)}
-    return Grid(
-        systems=options.systems or axes.get("system", ["arc_eager"]),
-        explorations=options.explorations or axes.get("exploration", ["static", "explore"]),
-        losses=options.losses or axes.get("loss", ["set_nll"]),
-        treebanks=options.treebanks or ["sample"],
-        seeds=numbers_in(options.seeds or ",".join(axes["seed"])),
-        overrides=overrides,
-    )
-
-
-def numbers_in(text: str) -> list[int]:
-    """The numbers of `1-3,7`: 1, 2, 3, 7."""
-    numbers: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise ConfigError(f"--seeds is {text!r}, expected numbers such as 1-5 or 1,4,7")
-        numbers += range(int(first), int(last or first) + 1)
-    return list(dict.fromkeys(numbers))
-
-
-def run_report(options: argparse.Namespace) -> int:
-    """`dyparse report`"""
-    directories = [Path(name) for name in options.files]
-    for directory in directories:
-        if not directory.is_dir():
-            raise ConfigError(f"{directory}: no such directory; expected one with runs of train.py")
-    page = report_on(directories, options.output or directories[0], options)
-    sys.stdout.write(f"{page}\n")
-    return 0
-
-
-def report_on(directories: list[Path], output: Path, options: argparse.Namespace) -> Path:
-    """Write the report on all finished runs in these directories; where it is."""
-    from dyparse.compare import finished_results
-    from dyparse.report_page import write_report
-
-    results = finished_results(directories)
-    if not results:
-        raise ConfigError(
-            f"no result.json below {', '.join(map(str, directories))}; a run of train.py leaves "
-            "one when it is finished"
-        )
-    title = getattr(options, "title", "Static against dynamic oracles")
-    return write_report(results, output, title=title, baseline=options.baseline)
 
 
 def find_sentence(name: str, wanted: str | None, blocks: Iterable[Block] | None = None) -> Block:

@@ -6,6 +6,7 @@ as finished when its `result.json` is there: an interrupted grid goes on where i
 
 import contextlib
 import csv
+import functools
 import multiprocessing
 import os
 import shutil
@@ -13,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -21,16 +23,19 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from omegaconf import OmegaConf
+import torch
+from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.config import TrainOptions, build, checked
 from dyparse.errors import DyparseError
-from dyparse.experiment import train
+from dyparse.experiment import from_disk, train
 from dyparse.grid import Task
 from dyparse.logger import Logger
 from dyparse.report_page import CSV, FIGURES
 from dyparse.run_result import RESULT, Cell, RunResult, read_result
+from dyparse.sentence import Sentence
+from dyparse.treebank import Treebank
 
 LOG = "train.log"
 SECONDS_BETWEEN_LOOKS = 1.0  # of a worker, whether its parent is still there
@@ -46,6 +51,7 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
     failures: list[str] = []
     if not waiting:
         return failures
+    places = devices(waiting[0].config.device)
     context = multiprocessing.get_context("spawn")
     counter = context.Value("i", 0)
     bar = tqdm(
@@ -57,14 +63,15 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
         bar_format="{desc} {n_fmt}/{total_fmt} cells |{bar}| {elapsed} so far{postfix}",
     )
     pool = ProcessPoolExecutor(
-        min(jobs, len(waiting)), context, _start_worker, (os.getpid(), counter, devices())
+        min(jobs, len(waiting)), context, _start_worker, (os.getpid(), counter, places)
     )
     with bar, _one_thread_each():
         try:
             running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
             while running:
                 _show_time_left(bar, durations, running.values(), jobs)
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                found = wait(running, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
+                for future in found.done:
                     task = running.pop(future)
                     durations += _outcome(future, task, failures)
                     bar.update()
@@ -85,7 +92,7 @@ def _outcome(future: "Future[float]", task: Task, failures: list[str]) -> list[t
         raise DyparseError(
             f"a worker died, perhaps for lack of memory, while {task.directory} or another cell "
             "was trained; finished cells are kept: start again to go on, with a smaller --jobs if "
-            "need be"
+            "need be" + "".join(f"\nfailed: {failure}" for failure in failures)
         ) from error
     except Exception as error:  # one cell's failure does not stop the others
         failures.append(f"{task.directory}: {error} (see {LOG} there)")
@@ -95,6 +102,8 @@ def _outcome(future: "Future[float]", task: Task, failures: list[str]) -> list[t
 def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a process's argument
     """In a worker: train one cell with all output in its log; seconds it took."""
     start = time.perf_counter()
+    if task.is_finished:  # meanwhile, by another command
+        return 0.0
     task.directory.mkdir(parents=True, exist_ok=True)
     changes: dict[str, Any] = {"output": str(task.directory)}
     if task.config.threads is None:
@@ -106,17 +115,34 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a proce
         contextlib.redirect_stdout(log),
         contextlib.redirect_stderr(log),
     ):
-        train(OmegaConf.merge(task.config, changes), task.choices)  # type: ignore[arg-type]
+        config: DictConfig = OmegaConf.merge(task.config, changes)  # type: ignore[assignment]
+        try:
+            train(config, task.choices, read=_read_once)
+        except Exception:
+            traceback.print_exc()  # the log has more than the one line that is told
+            raise
     if not keep_models:
-        shutil.rmtree(task.directory / "model")
+        shutil.rmtree(task.directory / "model", ignore_errors=True)
     return time.perf_counter() - start
 
 
-def devices() -> list[str]:
-    """What cells run on, in turn: the GPUs, or the CPU where there are none."""
-    import torch
+@functools.lru_cache(maxsize=24)
+def _read_once(treebank: Treebank, split: str) -> list[Sentence]:
+    """The sentences of a split; a worker meets the same treebanks again."""
+    return from_disk(treebank, split)
 
+
+def devices(asked: str) -> list[str]:
+    """What cells run on, in turn: what was asked for; else the GPUs, or the CPU without any."""
+    if asked != "auto":
+        return [asked]
     return [f"cuda:{k}" for k in range(torch.cuda.device_count())] or ["cpu"]
+
+
+def usual_jobs(config: DictConfig) -> int:
+    """As many cells at a time as there are GPUs, or as the cores have room for."""
+    places = devices(config.device)
+    return max(1, cores() // (config.threads or 1)) if places == ["cpu"] else len(places)
 
 
 _device = "cpu"  # of this worker
@@ -173,7 +199,7 @@ def seconds_left(
         alike = [(c, s) for c, s in same_treebank if c.system == cell.system] or same_treebank
         return mean(seconds for _, seconds in alike)
 
-    return sum(map(expected, waiting)) / jobs
+    return sum(map(expected, waiting)) / max(1, min(jobs, len(waiting)))
 
 
 def _show_time_left(
@@ -186,7 +212,7 @@ def _show_time_left(
 
 def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]]:
     """All results in directories and below them, each with the directory of its run."""
-    paths = sorted({path for place in directories for path in place.rglob(f"*{RESULT}")})
+    paths = sorted({path for place in directories for path in place.rglob(RESULT)})
     return [(path.parent, read_result(path)) for path in paths]
 
 

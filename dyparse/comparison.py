@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dyparse.error_rates import Analysis, all_analyses
-from dyparse.result_groups import ALL, BASELINE, Key, RunPair, grouped, paired
+from dyparse.result_groups import ALL, BASELINE, Key, RunPair, grouped, paired, remarks
 from dyparse.significance import (
     RESAMPLES,
     Counts,
@@ -142,7 +142,7 @@ def comparison_of(
 ) -> Comparison:
     """What the runs say together; DyparseError where they cannot be compared."""
     groups = grouped(results, baseline)
-    notes: list[str] = []
+    notes = remarks(results)
     pairs = paired(groups, baseline, notes)
     lines = [_line(key, runs, pairs.get(key), resamples) for key, runs in groups.items()]
     lines = [replace(line, effect=e) for line, e in zip(lines, _corrected(lines), strict=True)]

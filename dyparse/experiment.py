@@ -1,11 +1,10 @@
 """One run, from options to results: what train.py and evaluate.py do."""
 
-import functools
 import json
 import random
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +35,8 @@ from dyparse.run_result import (
     RESULT,
     Cell,
     RunResult,
+    results_on,
     split_scores,
-    test_part,
     versions,
 )
 from dyparse.score_report import ScoreReport, score_report
@@ -46,8 +45,15 @@ from dyparse.trainer import Lesson, Trainer
 from dyparse.treebank import Treebank
 from dyparse.vocabulary import Vocabulary
 
+Read = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
 
-def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
+
+def from_disk(treebank: Treebank, split: str) -> list[Sentence]:
+    """Read them."""
+    return treebank.read(split)
+
+
+def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk) -> dict[str, Any]:
     """Train a parser as configured; its results on dev and test."""
     options: TrainOptions = checked(config, TrainOptions)
     treebank: Treebank = build(options.treebank, "treebank")
@@ -59,7 +65,7 @@ def train(config: DictConfig, choices: dict[str, str]) -> dict[str, Any]:
     device = prepare_machine(options.device, options.threads, options.seed)
 
     say(f"treebank  {treebank.describe()}")
-    splits = read_splits(treebank, trainer.max_sentences)
+    splits = read_splits(treebank, trainer.max_sentences, read)
     train_sentences, dev = splits["train"], splits["dev"]
     directory = run_directory(config, choices, treebank.name)
     directory.mkdir(parents=True, exist_ok=True)
@@ -144,20 +150,16 @@ def follow_training(
     return curve
 
 
-def read_splits(treebank: Treebank, max_sentences: int | None) -> dict[str, list[Sentence]]:
+def read_splits(
+    treebank: Treebank, max_sentences: int | None, read: Read
+) -> dict[str, list[Sentence]]:
     """Train, dev and, if there is one, test: all read before any work is done."""
-    splits = {split: read_once(treebank, split)[:max_sentences] for split in ("train", "dev")}
+    splits = {split: read(treebank, split)[:max_sentences] for split in ("train", "dev")}
     try:
-        splits["test"] = read_once(treebank, "test")[:max_sentences]
+        splits["test"] = read(treebank, "test")[:max_sentences]
     except NoSplitError as error:
         say(f"          no test results: {error}")
     return splits
-
-
-@functools.lru_cache(maxsize=24)  # a worker of `dyparse compare` meets the same treebanks again
-def read_once(treebank: Treebank, split: str) -> list[Sentence]:
-    """The sentences of a split; read from disk the first time only."""
-    return treebank.read(split)
 
 
 def final_results(
@@ -187,8 +189,9 @@ def keep_result(
     """
     parser = Parser.load(directory / "model", device)
     dev = align_words(splits["dev"], list(parser.parse_sentences(splits["dev"])))
-    gold = splits.get("test", splits["dev"])
-    test, sentences, analysis, parsed = test_part(parser, gold)
+    split = "test" if "test" in splits else "dev"
+    gold = splits[split]
+    test, sentences, analysis, parsed = results_on(parser, gold)
     best = max(curve, key=lambda figures: figures["dev_las"])
     result = RunResult(
         cell=cell,
@@ -201,6 +204,7 @@ def keep_result(
         analysis=analysis,
         train_words=sum(map(len, splits["train"])),
         versions=versions(),
+        split=split,
     )
     for name, trees in ((PARSED, parsed), (GOLD, gold)):
         write(directory / name, "".join(s.to_conllu() for s in trees).encode())
@@ -283,18 +287,25 @@ def result_table(results: dict[str, dict[str, float]]) -> str:
 
 
 def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device:
-    """Seed every generator, set the number of threads.
-
-    The device that was asked for, if it is there.
-    """
+    """Seed every generator, set the number of threads; the device that was asked for."""
     require_seed(seed)
+    require_threads(threads)
     if threads is not None:
-        if threads < 1:
-            raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")
         torch.set_num_threads(threads)
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+    return find_device(device)
+
+
+def require_threads(threads: int | None) -> None:
+    """ConfigError if there cannot be so many."""
+    if threads is not None and threads < 1:
+        raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")
+
+
+def find_device(device: str) -> torch.device:
+    """The device that was asked for, if it is there."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

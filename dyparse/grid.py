@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,21 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dyparse.choice import text_of
-from dyparse.config import TrainOptions, build, checked, require_seed, run_directory
+from dyparse.choice import load, text_of
+from dyparse.config import (
+    Network,
+    TrainOptions,
+    build,
+    checked,
+    construct,
+    require_seed,
+    run_directory,
+)
 from dyparse.errors import ConfigError
+from dyparse.experiment import find_device, require_threads
 from dyparse.run_result import RESULT, Cell
+
+AXES = ("system", "exploration", "loss")
 
 
 @dataclass(frozen=True)
@@ -28,16 +40,16 @@ class Grid:
     seeds: Sequence[int]
     overrides: Sequence[str]  # more options for all runs, as for train.py
 
-    def choices(self) -> Iterator[list[str]]:
-        """The options of every cell, without its seed."""
+    def choices(self) -> Iterator[tuple[list[str], dict[str, str]]]:
+        """Of every cell, without its seed: options, and those of its treebank."""
         axes = (
             [choice_overrides("system", text) for text in self.systems],
             [choice_overrides("exploration", text) for text in self.explorations],
             [choice_overrides("loss", text) for text in self.losses],
-            [treebank_overrides(text) for text in self.treebanks],
         )
-        for parts in itertools.product(*axes):
-            yield [*itertools.chain(*parts), *self.overrides]
+        treebanks = [treebank_options(text) for text in self.treebanks]
+        for *parts, (name, options) in itertools.product(*axes, treebanks):
+            yield [*itertools.chain(*parts), f"treebank={name}", *self.overrides], options
 
 
 @dataclass(frozen=True)
@@ -54,23 +66,38 @@ class Task:
         return (self.directory / RESULT).exists()
 
 
-def choice_overrides(choice: str, text: str) -> list[str]:
+def choice_overrides(axis: str, text: str) -> list[str]:
     """`NAME:KEY=VALUE,…` as options of train.py; `attardi` is [system=attardi]."""
-    name, _, options = text.partition(":")
-    return [f"{choice}={name}", *(f"{choice}.{option}" for option in options.split(",") if option)]
+    try:
+        load(axis, text)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"--{axis} {text}: {error}") from error
+    name, _, listed = text.partition(":")
+    options = [option.partition("=") for option in filter(None, listed.split(","))]
+    return [f"{axis}={name}", *(f"{axis}.{key}={_quoted(value)}" for key, _, value in options)]
 
 
-def treebank_overrides(text: str) -> list[str]:
-    """`sample`, or the directory of a UD treebank, as options of train.py."""
-    path = Path(text)
-    if text == "sample" or not path.is_dir():
-        if text != "sample":
-            raise ConfigError(
-                f"--treebank {text}: no such directory; expected `sample`, or the directory of a "
-                "UD treebank such as ud/UD_English-LinES (dyparse download fetches one)"
-            )
-        return ["treebank=sample"]
-    return ["treebank=ud", f"treebank.root={path.absolute().parent}", f"treebank.name={path.name}"]
+def _quoted(value: str) -> str:
+    """A value as Hydra reads it: stages of a curriculum have signs that mean something to it."""
+    return f"'{value}'" if re.search(r"[^\w.+-]", value) else value
+
+
+def treebank_options(text: str) -> tuple[str, dict[str, str]]:
+    """`sample`, or the directory of a UD treebank: the choice of treebank and its options.
+
+    They do not pass through Hydra's grammar: paths may have any signs.
+    """
+    if text == "sample":
+        return text, {}
+    path = Path(text).absolute()
+    if not path.is_dir():
+        raise ConfigError(
+            f"--treebank {text}: no such directory; expected `sample`, or the directory of a "
+            "UD treebank such as ud/UD_English-LinES (dyparse download fetches one)"
+        )
+    if not path.name or ".." in path.parts:
+        path = path.resolve()
+    return "ud", {"root": str(path.parent), "name": path.name}
 
 
 def configuration_directory(given: Path | None) -> Path:
@@ -90,7 +117,12 @@ def experiment_axes(conf: Path, overrides: Sequence[str]) -> dict[str, list[str]
     with initialize_config_dir(str(conf), version_base="1.3"), config_errors():
         config = compose("train", list(overrides), return_hydra_config=True)
     swept = OmegaConf.select(config, "hydra.sweeper.params") or {}
-    return {str(key): str(value).split(",") for key, value in swept.items()}
+    if unknown := sorted(set(map(str, swept)) - {*AXES, "seed"}):
+        raise ConfigError(
+            f"{' '.join(overrides)} sweeps over {unknown[0]}; a grid is made of "
+            f"{', '.join((*AXES, 'seed'))}: give it as an option, or run train.py -m"
+        )
+    return {str(key): [v.strip() for v in str(value).split(",")] for key, value in swept.items()}
 
 
 def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
@@ -102,8 +134,10 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
         require_seed(seed)
     of_first_seed = []
     with initialize_config_dir(str(conf), version_base="1.3"), config_errors():
-        for overrides in grid.choices():
+        for overrides, treebank in grid.choices():
             config = compose("train", [*overrides, f"seed={grid.seeds[0]}"])
+            for key, value in treebank.items():
+                config.treebank[key] = value
             of_first_seed.append((config, *_check(config)))
     tasks = []
     for seed in grid.seeds:
@@ -112,7 +146,15 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
             name = run_directory(own, choices, cell.treebank).name
             of_seed = Cell(cell.system, cell.exploration, cell.loss, cell.treebank, seed)
             tasks.append(Task(of_seed, own, choices, directory / name))
-    return list({task.directory: task for task in tasks}.values())  # each once
+    once = {task.directory: task for task in tasks}
+    for task in tasks:
+        other = once[task.directory]
+        if task.config.treebank != other.config.treebank:
+            raise ConfigError(
+                f"two treebanks are called {task.cell.treebank}: {task.config.treebank.root} and "
+                f"{other.config.treebank.root}; compare them in different directories (-o)"
+            )
+    return list(once.values())
 
 
 def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
@@ -120,6 +162,9 @@ def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
     options: TrainOptions = checked(config, TrainOptions)
     if options.output:
         raise ConfigError(f"output is {options.output!r}; a grid has a directory for each cell")
+    construct(Network, options.network, "network")
+    find_device(options.device)
+    require_threads(options.threads)
     treebank = build(options.treebank, "treebank")
     treebank.describe()
     for name in ("encoder", "trainer", "logger"):

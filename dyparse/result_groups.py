@@ -116,6 +116,19 @@ def _test_set(run: RunResult) -> str:
     return f"{len(words)} sentences of {sum(words)} words (check sum {trace})"
 
 
+def remarks(results: Sequence[RunResult]) -> list[str]:
+    """What a reader should know of the runs before any figure."""
+    notes = [
+        f"{name} has no test set: its scores are those of dev, on which epochs were chosen."
+        for name in sorted({r.cell.treebank for r in results if r.split != "test"})
+    ]
+    for program in sorted({name for result in results for name in result.versions}):
+        found = sorted({result.versions.get(program, "unknown") for result in results})
+        if len(found) > 1:
+            notes.append(f"Runs are of different versions of {program}: {', '.join(found)}.")
+    return notes
+
+
 def paired(groups: Groups, baseline: str, notes: list[str]) -> dict[Key, RunPair]:
     """For every group that has a baseline: the runs of both with the seeds that both have."""
     pairs = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dyparse.comparison import SIGNIFICANT, Comparison
+from dyparse.comparison import SIGNIFICANT, Comparison, Pooled
 from dyparse.error_tables import error_tables
 from dyparse.printed_table import Table, interval, p_value, percent, spread
 
@@ -57,6 +57,11 @@ def _pooled_table(comparison: Comparison) -> Table:
     )
 
 
+def _mean(row: Pooled, treebanks: int) -> str:
+    """LAS over all treebanks; nothing where one is missing: such a mean would mislead."""
+    return percent(row.test["las"]) if len(row.treebanks) == treebanks else ""
+
+
 def _las_table(comparison: Comparison) -> Table:
     treebanks = comparison.values("treebank")
     found = {line.key: spread(line.test["las"]) for line in comparison.lines}
@@ -65,7 +70,7 @@ def _las_table(comparison: Comparison) -> Table:
             row.key.system,
             comparison.training(row.key),
             *(found.get(row.key._replace(treebank=name), "") for name in treebanks),
-            *([percent(row.test["las"])] if len(treebanks) > 1 else []),
+            *([_mean(row, len(treebanks))] if len(treebanks) > 1 else []),
         )
         for row in comparison.pooled
     ]

@@ -29,6 +29,11 @@ from dyparse.version import __version__
 FORMAT_VERSION = 1
 RESULT, PARSED, GOLD = "result.json", "parsed.conllu", "gold.conllu"
 MAX_TOKENS_PER_BATCH = 2000
+METRICS = ("uas", "las", "clas")
+SENTENCE_COUNTS = (
+    *("words", "heads", "labelled"),
+    *("content", "predicted_content", "content_right"),
+)
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,12 @@ class RunResult:
     curve: list[dict[str, float]]  # figures of every epoch
     best_epoch: int
     dev: dict[str, float]  # uas, las, clas, …
-    test: dict[str, float]
+    test: dict[str, float]  # the same of test, or of `split`
     sentences: dict[str, list[int]]  # counts of every test sentence, see `sentence_counts`
     analysis: dict[str, Any]  # of test, see `error_analysis`
     train_words: int
     versions: dict[str, str] = field(default_factory=dict)
+    split: str = "test"  # dev of a treebank without test
     format_version: int = FORMAT_VERSION
 
     @property
@@ -85,11 +91,23 @@ def read_result(path: Path) -> RunResult:
                 f"{path}: format {version}, this version of dyparse reads {FORMAT_VERSION}; "
                 "run the cell again: remove its directory"
             )
-        return RunResult(**{**content, "cell": Cell(**content["cell"])})
+        result = RunResult(**{**content, "cell": Cell(**content["cell"])})
+        _require_figures(result)
+        return result
     except (ValueError, KeyError, TypeError) as error:
         raise DyparseError(
             f"{path}: no result of a run ({error!r}); remove it, and the cell is run again"
         ) from error
+
+
+def _require_figures(result: RunResult) -> None:
+    """KeyError or ValueError if something is missing that a comparison needs."""
+    for scores in (result.dev, result.test):
+        for metric in METRICS:
+            float(scores[metric])
+    counts = [result.sentences[name] for name in SENTENCE_COUNTS]
+    if not result.curve or len(set(map(len, counts))) != 1:
+        raise ValueError("no epochs, or not all counts of every sentence")
 
 
 @dataclass(frozen=True)
@@ -137,10 +155,10 @@ def sentence_counts(words: AlignedWords) -> dict[str, list[int]]:
     }
 
 
-def test_part(
+def results_on(
     parser: Parser, gold: Sequence[Sentence]
 ) -> tuple[dict[str, float], dict[str, list[int]], dict[str, Any], list[Sentence]]:
-    """Scores, counts per sentence and analysis of a test split, and the parsed sentences."""
+    """Scores, counts per sentence and analysis of a split, and the parsed sentences."""
     watched = watch(parser, gold)
     words = align_words(gold, watched.parsed)
     analysis = error_analysis(words, watched.derivations, parser.system.moves)

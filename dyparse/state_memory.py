@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dyparse.errors import DyparseError
 from dyparse.sentence import NONE
 from dyparse.walk import Visited
 
-MOST_COST = np.iinfo(np.int8).max  # what an int8 holds; no loss tells such costs apart
+MOST_COST, MOST_TOKENS = np.iinfo(np.int8).max, np.iinfo(np.int16).max
 FIRST_STATES = 1024  # room at the beginning; it doubles when it is full
 
 
@@ -22,7 +23,7 @@ class CompactStates(NamedTuple):
 
     features: NDArray[np.int16]  # [S, F]  tokens, counted from the sentence's root; or NONE
     legal: NDArray[np.bool_]  # [S, M]
-    cost: NDArray[np.int8]  # [S, M]
+    cost: NDArray[np.int8]  # [S, M]  above the least of a legal move, at most MOST_COST
     paid: NDArray[np.int16]  # [S]
     move: NDArray[np.int8]  # [S]
 
@@ -50,6 +51,11 @@ class StateMemory:
 
         tokens = N, the width of the batch: row b·N + k of its table is token k of row b.
         """
+        if tokens > MOST_TOKENS:
+            raise DyparseError(
+                f"a sentence has {tokens - 1} words, states are kept of at most {MOST_TOKENS - 1}; "
+                "leave it out, or take an exploration that keeps none, such as explore"
+            )
         end = self.size + len(visited.paid)
         self._make_room(end, visited)
         of_row = visited.features - visited.sentence[:, None] * tokens
@@ -57,8 +63,10 @@ class StateMemory:
         new = slice(self.size, end)
         self.states.features[new] = np.where(is_empty, NONE, of_row)
         self.states.legal[new] = visited.legal
-        self.states.cost[new] = np.minimum(visited.cost, MOST_COST)
-        self.states.paid[new] = visited.paid
+        least = np.where(visited.legal, visited.cost, MOST_TOKENS).min(-1, keepdims=True)
+        above = np.where(visited.legal, visited.cost - least, 0)  # all that losses look at
+        self.states.cost[new] = np.minimum(above, MOST_COST)
+        self.states.paid[new] = np.minimum(visited.paid, MOST_TOKENS)
         self.states.move[new] = visited.move
         starts = np.searchsorted(visited.sentence, np.arange(len(sentences) + 1)) + self.size
         for row, number in enumerate(sentences):

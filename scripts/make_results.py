@@ -12,12 +12,15 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 
 from dyparse.compare import finished_results
 from dyparse.comparison import Comparison, comparison_of
+from dyparse.entry import clear_errors
+from dyparse.errors import DyparseError
 from dyparse.figures import plots
 from dyparse.output_file import write
-from dyparse.printed_table import Table, interval, p_value, percent, spread
+from dyparse.printed_table import Table, interval, p_value, signed, spread
 from dyparse.result_files import to_csv
 from dyparse.result_tables import tables
 from dyparse.run_result import Cell, RunResult
@@ -92,25 +95,35 @@ def systems_comparison(results: Results, exploration: str) -> Comparison:
     return comparison_of(relabelled(chosen, by_system), baseline="arc_eager")
 
 
-def ways_table(comparison: Comparison) -> Table:
-    """Explorations and losses, the best on dev first."""
-    rows = sorted(comparison.pooled, key=lambda row: -row.dev_las)
-    effects = [row.effect for row in rows]
-    return Table(
-        "ways",
-        "Explorations and losses with arc_eager",
-        ("exploration", "loss", "dev LAS", "test LAS", "to explore, set_nll [95 %]", "p, seeds"),
-        [
-            (
-                *row.key.exploration.split(", "),
-                percent(row.dev_las),
-                percent(row.test["las"]),
-                interval(effect) if effect else "",
-                p_value(effect.p_seeds) if effect else "",
-            )
-            for row, effect in zip(rows, effects, strict=True)
-        ],
-    )
+def ways_table(comparison: Comparison, results: Results) -> Table:
+    """Explorations and losses, the best on dev first, over the cells that the first has too."""
+    dev = {result.cell: result.dev["las"] for result in results}
+
+    def gain(exploration: str, loss: str) -> tuple[float, int]:
+        pairs = [
+            las - dev[replace(cell, exploration="explore", loss=LOSS)]
+            for cell, las in dev.items()
+            if (cell.system, cell.exploration, cell.loss) == ("arc_eager", exploration, loss)
+            and cell.treebank != LARGE
+            and replace(cell, exploration="explore", loss=LOSS) in dev
+        ]
+        return mean(pairs), len(pairs)
+
+    rows = []
+    for row in comparison.pooled:
+        exploration, loss = row.key.exploration.split(", ")
+        dev_gain, cells = gain(exploration, loss)
+        effect = row.effect
+        figures = (interval(effect), p_value(effect.p_seeds)) if effect else ("", "")
+        rows.append((dev_gain, (exploration, loss, str(cells), signed(dev_gain), *figures)))
+    rows.sort(key=lambda row: -row[0])
+    header = ("exploration", "loss", "cells", "dev", "test [95 %]", "p, seeds")
+    return Table("ways", "Ways", header, [cells for _, cells in rows])
+
+
+def shown(value: float | None) -> str:
+    """A difference, or nothing."""
+    return "" if value is None else signed(value)
 
 
 def systems_table(static: Comparison, explore: Comparison) -> Table:
@@ -129,7 +142,7 @@ def systems_table(static: Comparison, explore: Comparison) -> Table:
                     (
                         pooled.key.exploration,
                         name,
-                        *(signed(by_treebank.get(treebank)) for treebank in treebanks),
+                        *(shown(by_treebank.get(treebank)) for treebank in treebanks),
                         interval(pooled.effect),
                         p_value(pooled.effect.p_seeds),
                     )
@@ -137,11 +150,6 @@ def systems_table(static: Comparison, explore: Comparison) -> Table:
     short = [treebank.removeprefix("UD_").partition("-")[0] for treebank in treebanks]
     header = ("system", "training", *short, "mean [95 %]", "p, seeds")
     return Table("systems", "LAS minus that of arc_eager", header, rows)
-
-
-def signed(value: float | None) -> str:
-    """A difference, or nothing."""
-    return "" if value is None else f"{value:+.2f}".replace("-", "−")
 
 
 def large_table(comparison: Comparison) -> Table:
@@ -174,15 +182,17 @@ def contents(results: Results) -> dict[Path, bytes]:
     found = {table.name: table for table in tables(main)}
     made = {
         **found,
-        "ways": ways_table(ways_comparison(results)),
+        "ways": ways_table(ways_comparison(results), results),
         "systems": systems_table(*(systems_comparison(results, e) for e in ("static", "explore"))),
         "large": large_table(large_comparison(results)),
     }
     page = DOCS / "results.md"
     text = page.read_text(encoding="utf-8")
-    for name, table in made.items():
+    for name in re.findall(r"<!-- /(\w+) -->", text):
+        if name not in made:
+            raise DyparseError(f"{page}: no table {name!r}; there are {', '.join(made)}")
         block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-        text = block.sub(f"\n{body(table)}\n".replace("\\", r"\\"), text)
+        text = block.sub(f"\n{body(made[name])}\n".replace("\\", r"\\"), text)
     files = {page: text.encode(), DOCS / "results.csv": to_csv(main).encode()}
     for plot in plots(main):
         files[DOCS / "figures" / f"{plot.name}.svg"] = plot.to_bytes("svg")
@@ -195,6 +205,12 @@ def main() -> int:
     )
     options.add_argument("--check", action="store_true", help="write nothing; fail if files differ")
     check = options.parse_args().check
+    with clear_errors():
+        return update(check=check)
+
+
+def update(*, check: bool) -> int:
+    """Write the files that are not current, or name them; the exit status."""
     status = 0
     for path, content in contents([r for _, r in finished_results([DOCS / "results"])]).items():
         if path.exists() and path.read_bytes() == content:

@@ -13,7 +13,7 @@ PLAIN = (
     *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
-    ("", "cli", "commands", "draw_command"),
+    ("", "cli", "commands", "draw_command", "compare_command"),
     ("compare",),
     ("grid",),
     ("report_page", "experiment"),

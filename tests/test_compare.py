@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tiny import CONF, PROJECT, run
 
-from dyparse.commands import numbers_in
-from dyparse.compare import cores, finished_results, run_grid, seconds_left
+from dyparse.compare import cores, devices, finished_results, run_grid, seconds_left, usual_jobs
+from dyparse.compare_command import numbers_in
 from dyparse.errors import ConfigError
 from dyparse.grid import Grid, plan
 from dyparse.run_result import RESULT, Cell
@@ -64,6 +64,7 @@ def test_a_cell_that_fails_is_told_and_the_others_go_on(tmp_path):
     (failure,) = run_grid(tasks, jobs=1)
     assert str(tasks[0].directory) in failure
     assert "device is 'nosuch'" in failure
+    assert "Traceback" in (tasks[0].directory / "train.log").read_text(encoding="utf-8")
     assert [task.is_finished for task in tasks] == [False, True]
 
 
@@ -129,6 +130,14 @@ def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command)
         (["--treebank", "no/such"], "no/such"),
         (["trainer.epochs=many"], "trainer.epochs"),
         (["--conf", "no/such"], "--conf"),
+        (["--seeds", "5-3"], "--seeds is '5-3'"),
+        (["--baseline", "statc"], "did you mean 'static'"),
+        (["--exploration", "explore:probability=2"], "exploration.probability is 2"),
+        (["seed=7"], "--seeds"),
+        (["exploration=explore"], "--exploration"),
+        (["network.hidden=0"], "network.hidden is 0"),
+        (["threads=0"], "threads is 0"),
+        (["device=nosuch"], "device is 'nosuch'"),
     ],
 )
 def test_wrong_options_are_named_and_nothing_is_written(
@@ -176,6 +185,7 @@ def test_time_left_is_that_of_finished_cells_like_those_that_wait():
     assert seconds_left(durations, [], 2) == 0
     assert seconds_left(durations, [cell(seed=3)], 1) == 15
     assert seconds_left(durations, [cell(seed=3), cell(seed=4)], 2) == 15
+    assert seconds_left(durations, [cell(seed=3)], 8) == 15
     assert seconds_left(durations, [cell(system="attardi", treebank="b")], 1) == 200
     assert seconds_left(durations, [cell(system="swap", treebank="b")], 1) == 150
     assert seconds_left(durations, [cell(treebank="c")], 1) == pytest.approx(130 / 3)
@@ -185,10 +195,18 @@ def test_time_left_is_that_of_finished_cells_like_those_that_wait():
 def test_seeds_are_numbers_and_ranges():
     assert numbers_in("1-3,7,2") == [1, 2, 3, 7]
     assert numbers_in("5") == [5]
-    for wrong in ("", "a", "1-", "-1", "1,,2"):
+    for wrong in ("", "a", "1-", "-1", "1,,2", "5-3"):
         with pytest.raises(ConfigError, match="--seeds"):
             numbers_in(wrong)
 
 
-def test_there_is_at_least_one_core():
+def test_as_many_cells_run_at_a_time_as_the_cores_have_room_for(tmp_path):
     assert 1 <= cores() <= (os.cpu_count() or 1)
+    config = plan(GRID, CONF, tmp_path)[0].config
+    config.device = "cpu"
+    assert usual_jobs(config) == cores()
+    config.threads = cores()
+    assert usual_jobs(config) == 1
+    config.threads = 10 * cores()
+    assert usual_jobs(config) == 1
+    assert devices("cuda:1") == ["cuda:1"]

@@ -12,7 +12,7 @@ from dyparse.grid import (
     configuration_directory,
     experiment_axes,
     plan,
-    treebank_overrides,
+    treebank_options,
 )
 from dyparse.run_result import RESULT, Cell
 
@@ -80,7 +80,28 @@ def test_where_a_treebank_lies_does_not_change_the_name_of_a_run(tmp_path):
         for place in (treebank, tmp_path / "elsewhere" / treebank.name)
     )
     assert here == there
-    assert treebank_overrides(str(treebank))[0] == "treebank=ud"
+    assert treebank_options(str(treebank)) == (
+        "ud",
+        {"root": str(UD.absolute()), "name": treebank.name},
+    )
+    with pytest.raises(ConfigError, match="two treebanks are called UD_Hungarian"):
+        planned(tmp_path, treebanks=[str(treebank), str(tmp_path / "elsewhere" / treebank.name)])
+
+
+@pytest.mark.skipif(not UD.is_dir(), reason="no UD treebanks: set DYPARSE_UD")
+@pytest.mark.parametrize("name", ["a,b=(c)", "it's #1 $é", "null", "${x}"])
+def test_the_directory_of_a_treebank_may_have_any_name(tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "UD_X").symlink_to(next(UD.glob("UD_Hungarian-*")))
+    task = planned(tmp_path, treebanks=[str(tmp_path / name / "UD_X")])[0]
+    assert task.config.treebank.name == "UD_X"
+
+
+def test_a_curriculum_may_be_part_of_a_grid(tmp_path):
+    text = "curriculum:then=explore:probability=0.8+first_epochs=2,first_epochs=1"
+    task = planned(tmp_path, explorations=[text])[0]
+    assert task.cell.exploration == text
+    assert task.config.exploration.then == "explore:probability=0.8+first_epochs=2"
 
 
 def test_a_cell_is_finished_when_its_result_is_there(tmp_path):

@@ -41,8 +41,10 @@ class WandbLogger:
         columns: list[Any] = list(rows[0])
         table = wandb.Table(columns=columns, data=[[row[name] for name in columns] for row in rows])
         pictures = {path.stem: wandb.Image(str(path)) for path in figures}
-        run.log({"results": table, "report": wandb.Html(str(page)), **pictures})
-        run.finish()
+        try:
+            run.log({"results": table, "report": wandb.Html(str(page)), **pictures})
+        finally:
+            run.finish()
 
     def _begin(
         self, directory: Path, job: str, name: str, group: str, config: dict[str, Any]
