@@ -51,7 +51,7 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
     failures: list[str] = []
     if not waiting:
         return failures
-    places = devices(waiting[0].config.device)
+    places = devices("auto")  # for cells that leave it open
     context = multiprocessing.get_context("spawn")
     counter = context.Value("i", 0)
     bar = tqdm(

@@ -137,7 +137,7 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
         for overrides, treebank in grid.choices():
             config = compose("train", [*overrides, f"seed={grid.seeds[0]}"])
             for key, value in treebank.items():
-                config.treebank[key] = value
+                config.treebank[key] = value.replace("${", "\\${")  # a path, no interpolation
             of_first_seed.append((config, *_check(config)))
     tasks = []
     for seed in grid.seeds:

@@ -23,17 +23,15 @@ from dyparse.run_result import (
     Cell,
     RunResult,
     read_result,
+    results_on,
     sentence_counts,
     setting_name,
     split_scores,
-    test_part,
     versions,
     watch,
 )
 from dyparse.sentence import Sentence
 from dyparse.treebank.conllu_file import read_sentences
-
-test_part.__test__ = False  # it is about the test split, and no test
 
 DEV = sample("dev")[:60]
 CELL = Cell("buffer:left_buffer=false", "explore", "set_nll", "UD_Žluť-Test", 7)
@@ -47,9 +45,12 @@ RESULT_MADE = RunResult(
     setting={"encoder": {"hidden": 80}, "network": {"dropout": 1 / 3}},
     curve=CURVE,
     best_epoch=2,
-    dev={"uas": 100 / 3},
-    test={"uas": 0.1 + 0.2},
-    sentences={"words": [3, 1], "heads": [2, 0]},
+    dev={"uas": 100 / 3, "las": 1.0, "clas": 0.0},
+    test={"uas": 0.1 + 0.2, "las": 0.1, "clas": 0.0},
+    sentences={
+        **{"words": [3, 1], "heads": [2, 0], "labelled": [1, 0]},
+        **{"content": [1, 1], "predicted_content": [2, 0], "content_right": [0, 0]},
+    },
     analysis={"propagation": {"states_before": 5}},
     train_words=1000,
     versions=versions(),
@@ -57,6 +58,22 @@ RESULT_MADE = RunResult(
 
 
 # --- file ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"test": {"uas": 1.0}},
+        {"dev": {}},
+        {"curve": []},
+        {"sentences": {**RESULT_MADE.sentences, "heads": [1]}},
+        {"sentences": {"words": [3, 1]}},
+    ],
+)
+def test_a_result_without_what_a_comparison_needs_is_refused(tmp_path, changed):
+    dataclasses.replace(RESULT_MADE, **changed).save(tmp_path)
+    with pytest.raises(DyparseError, match=RESULT):
+        read_result(tmp_path / RESULT)
 
 
 def test_what_is_saved_is_read_again(tmp_path):
@@ -230,8 +247,8 @@ def test_watching_a_trained_parser_in_many_batches_parses_as_parsing_does(parser
         np.testing.assert_array_equal(*columns, field.name)
 
 
-def test_the_test_part_is_made_of_the_parsed_sentences(parser):
-    scores, sentences, analysis, parsed = test_part(parser, DEV)
+def test_results_on_a_split_are_made_of_the_parsed_sentences(parser):
+    scores, sentences, analysis, parsed = results_on(parser, DEV)
     words = align_words(DEV, parsed)
     assert scores == dataclasses.asdict(attachment_scores(DEV, parsed))
     assert sentences == sentence_counts(words)

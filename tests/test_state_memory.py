@@ -10,6 +10,7 @@ from test_walk import random_scorer
 from tiny import fresh_parser, lesson, sample, trained
 
 from dyparse import system as systems
+from dyparse.errors import DyparseError
 from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.explore import Explore
@@ -78,11 +79,11 @@ def walked_again(system, group, moves):
 
 
 def made_states(count, cost, *, sentence=None):
-    """Visited states with this cost beside every move; three slots, two moves."""
+    """Visited states whose second move has this cost above the first; three slots, two moves."""
     return Visited(
         features=np.arange(3 * count, dtype=np.int32).reshape(count, 3) % 5,
         legal=np.ones((count, 2), dtype=np.bool_),
-        cost=np.full((count, 2), cost, dtype=np.int32),
+        cost=np.full((count, 2), (0, cost), dtype=np.int32),
         paid=np.full(count, cost, dtype=np.int32),
         move=np.arange(count, dtype=np.int32) % 2,
         sentence=np.zeros(count, dtype=np.int32) if sentence is None else np.array(sentence),
@@ -148,8 +149,23 @@ def test_costs_above_what_a_byte_holds_become_the_most_it_holds():
     for number, cost in enumerate((0, MOST_COST, MOST_COST + 1, 256, 30_000)):
         memory.add([number], 5, made_states(1, cost))
     recalled = memory.recall(range(5), 5)
-    assert recalled.cost[:, 0].tolist() == [0, MOST_COST, MOST_COST, MOST_COST, MOST_COST]
+    assert recalled.cost[:, 1].tolist() == [0, MOST_COST, MOST_COST, MOST_COST, MOST_COST]
     assert recalled.paid.tolist() == [0, MOST_COST, MOST_COST + 1, 256, 30_000]
+
+
+def test_costs_are_kept_above_the_least_of_a_legal_move():
+    memory, states = StateMemory(), made_states(3, 2)
+    states.cost[:] = [[7, 9], [200, 150], [0, 5]]
+    states.legal[2] = [False, True]
+    memory.add([0], 5, states)
+    recalled = memory.recall([0], 5)
+    assert recalled.cost[:2].tolist() == [[0, 2], [50, 0]]
+    assert recalled.cost[2, 1] == 0
+
+
+def test_a_sentence_that_is_too_long_to_be_kept_is_refused():
+    with pytest.raises(DyparseError, match="40000 words"):
+        StateMemory().add([0], 40_001, made_states(1, 0))
 
 
 def test_a_state_takes_as_many_bytes_as_is_written():
