@@ -1,9 +1,9 @@
-"""Fill in tables and figures of docs/results.md: `python scripts/make_results.py`.
+"""Fill in tables and figures of docs/results.md and README.md: `python scripts/make_results.py`.
 
 docs/results holds result.json of every finished cell, as `dyparse compare -o docs/results` leaves
-it. Tables go between `<!-- name -->` and `<!-- /name -->` of docs/results.md, figures to
-docs/figures. A second run writes the same bytes. With --check nothing is written, and files that
-would change are an error.
+it. Tables go between `<!-- name -->` and `<!-- /name -->` of these pages, figures to docs/figures.
+A second run writes the same bytes. With --check nothing is written, and files that would change are
+an error.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from dyparse.entry import clear_errors
 from dyparse.errors import DyparseError
 from dyparse.figures import plots
 from dyparse.output_file import write
-from dyparse.printed_table import Table, interval, p_value, signed, spread
+from dyparse.printed_table import Table, interval, p_value, percent, signed, spread
 from dyparse.result_files import to_csv
 from dyparse.result_tables import tables
 from dyparse.run_result import Cell, RunResult
@@ -170,6 +170,35 @@ def large_table(comparison: Comparison) -> Table:
     return Table("large", f"{LARGE}", header, rows)
 
 
+def short_table(comparison: Comparison) -> Table:
+    """What dynamic training brings, a row for each system."""
+    rows = [
+        (
+            row.key.system,
+            str(row.effect.las.seed_pairs),
+            percent(row.effect.las.base),
+            percent(row.effect.las.new),
+            interval(row.effect),
+            p_value(row.effect.p_seeds),
+        )
+        for row in comparison.pooled
+        if row.effect and row.key.exploration == "explore"
+    ]
+    header = ("system", "pairs of runs", "LAS, static", "LAS, explore", "difference [95 %]", "p")
+    return Table("short", "Short", header, rows, text_columns=1)
+
+
+def filled(page: Path, made: dict[str, Table]) -> bytes:
+    """A page with its tables."""
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"<!-- /(\w+) -->", text):
+        if name not in made:
+            raise DyparseError(f"{page}: no table {name!r}; there are {', '.join(made)}")
+        block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+        text = block.sub(f"\n{body(made[name])}\n".replace("\\", r"\\"), text)
+    return text.encode()
+
+
 def body(table: Table) -> str:
     """A table without its title, which the page has."""
     return table.to_markdown().partition("\n\n")[2]
@@ -185,15 +214,12 @@ def contents(results: Results) -> dict[Path, bytes]:
         "ways": ways_table(ways_comparison(results), results),
         "systems": systems_table(*(systems_comparison(results, e) for e in ("static", "explore"))),
         "large": large_table(large_comparison(results)),
+        "short": short_table(main),
     }
-    page = DOCS / "results.md"
-    text = page.read_text(encoding="utf-8")
-    for name in re.findall(r"<!-- /(\w+) -->", text):
-        if name not in made:
-            raise DyparseError(f"{page}: no table {name!r}; there are {', '.join(made)}")
-        block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-        text = block.sub(f"\n{body(made[name])}\n".replace("\\", r"\\"), text)
-    files = {page: text.encode(), DOCS / "results.csv": to_csv(main).encode()}
+    files = {
+        **{page: filled(page, made) for page in (DOCS / "results.md", DOCS.parent / "README.md")},
+        DOCS / "results.csv": to_csv(main).encode(),
+    }
     for plot in plots(main):
         files[DOCS / "figures" / f"{plot.name}.svg"] = plot.to_bytes("svg")
     return files
