@@ -38,7 +38,8 @@ NAMES = {  # how the variants of the papers are called in the tables
     },
 }
 LARGE = "UD_English-EWT"  # for the best few only
-TRAININGS = ("static", "ambiguity", "explore")
+TRAININGS = ("static", "ambiguity", "explore", "dagger")
+DETAILED = ("static", "explore")  # whose errors are counted: they have the most runs
 LOSS = "set_nll"
 
 Results = Sequence[RunResult]
@@ -59,10 +60,10 @@ def named(cell: Cell) -> Cell:
     return replace(cell, system=NAMES.get(cell.system, cell.system))
 
 
-def main_comparison(results: Results) -> Comparison:
-    """Static, ambiguity and explore, every system, on all treebanks but the large one."""
+def main_comparison(results: Results, trainings: Sequence[str]) -> Comparison:
+    """Some trainings of every system, on all treebanks but the large one."""
     chosen = select(
-        results, lambda c: c.treebank != LARGE and c.loss == LOSS and c.exploration in TRAININGS
+        results, lambda c: c.treebank != LARGE and c.loss == LOSS and c.exploration in trainings
     )
     return comparison_of(chosen)
 
@@ -172,19 +173,25 @@ def large_table(comparison: Comparison) -> Table:
 
 def short_table(comparison: Comparison) -> Table:
     """What dynamic training brings, a row for each system."""
-    rows = [
-        (
-            row.key.system,
-            str(row.effect.las.seed_pairs),
-            percent(row.effect.las.base),
-            percent(row.effect.las.new),
-            interval(row.effect),
-            p_value(row.effect.p_seeds),
-        )
-        for row in comparison.pooled
-        if row.effect and row.key.exploration == "explore"
-    ]
-    header = ("system", "pairs of runs", "LAS, static", "LAS, explore", "difference [95 %]", "p")
+    effects = {
+        (row.key.system, row.key.exploration): row.effect for row in comparison.pooled if row.effect
+    }
+    rows = []
+    for system in comparison.values("system"):
+        static = next(line for line in comparison.pooled if line.key.system == system)
+        cells = [system, percent(static.test["las"])]
+        for exploration in ("explore", "dagger"):
+            effect = effects.get((system, exploration))
+            cells += [interval(effect), p_value(effect.p_seeds)] if effect else ["", ""]
+        rows.append(tuple(cells))
+    header = (
+        "system",
+        "LAS, static",
+        "explore − static [95 %]",
+        "p",
+        "dagger − static [95 %]",
+        "p",
+    )
     return Table("short", "Short", header, rows, text_columns=1)
 
 
@@ -207,10 +214,10 @@ def body(table: Table) -> str:
 def contents(results: Results) -> dict[Path, bytes]:
     """What every file should hold."""
     results = relabelled(results, named)
-    main = main_comparison(results)
-    found = {table.name: table for table in tables(main)}
+    main, detailed = (main_comparison(results, names) for names in (TRAININGS, DETAILED))
     made = {
-        **found,
+        **{table.name: table for table in tables(detailed)},
+        **{table.name: table for table in tables(main) if table.name in ("pooled", "las")},
         "ways": ways_table(ways_comparison(results), results),
         "systems": systems_table(*(systems_comparison(results, e) for e in ("static", "explore"))),
         "large": large_table(large_comparison(results)),
@@ -220,7 +227,9 @@ def contents(results: Results) -> dict[Path, bytes]:
         **{page: filled(page, made) for page in (DOCS / "results.md", DOCS.parent / "README.md")},
         DOCS / "results.csv": to_csv(main).encode(),
     }
-    for plot in plots(main):
+    differences = [plot for plot in plots(main) if plot.name.startswith("differences")]
+    others = [plot for plot in plots(detailed) if not plot.name.startswith("differences")]
+    for plot in (*differences, *others):
         files[DOCS / "figures" / f"{plot.name}.svg"] = plot.to_bytes("svg")
     return files
 

@@ -21,10 +21,10 @@ static_and_explore=(--exploration static --exploration explore)
 compare() { dyparse compare --conf "$here/conf" -o "$here/docs/results" "$@"; }
 
 compare "${treebanks[@]}" "${systems[@]}" "${static_and_explore[@]}" --seeds 1-3
-compare "${treebanks[@]}" "${systems[@]}" --exploration ambiguity --seeds 1-3
-compare "${treebanks[@]}" --system arc_eager "${static_and_explore[@]}" --exploration ambiguity --seeds 4-5
+compare "${treebanks[@]}" "${systems[@]}" --exploration ambiguity --exploration dagger --seeds 1-3
+compare "${treebanks[@]}" --system arc_eager "${static_and_explore[@]}" --exploration ambiguity --exploration dagger --seeds 4-5
 compare "${treebanks[@]}" "${single_repairs[@]}" "${static_and_explore[@]}" --seeds 1-3
 compare "${treebanks[@]}" "${single_buffer_moves[@]}" "${static_and_explore[@]}" --seeds 1-3
-compare "${treebanks[@]}" --system arc_eager --exploration sample --exploration dagger --exploration curriculum --seeds 1-3
+compare "${treebanks[@]}" --system arc_eager --exploration sample --exploration curriculum --seeds 1-3
 compare "${treebanks[@]}" --system arc_eager --exploration explore --loss hinge --loss binary --loss expected_cost --loss softmax_margin --seeds 1-3
-compare --treebank "$root/UD_English-EWT" --system arc_eager --system nonmonotonic --system attardi "${static_and_explore[@]}" --seeds 1-3
+compare --treebank "$root/UD_English-EWT" --system arc_eager --system nonmonotonic --system attardi "${static_and_explore[@]}" --exploration dagger --seeds 1-3

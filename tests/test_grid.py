@@ -135,7 +135,7 @@ def test_what_is_wrong_is_said_before_anything_is_run(tmp_path, changed, finding
 
 def test_an_experiment_says_what_is_swept():
     axes = experiment_axes(CONF, ["experiment=static_vs_dynamic"])
-    assert axes["exploration"] == ["static", "ambiguity", "explore"]
+    assert axes["exploration"] == ["static", "ambiguity", "explore", "dagger"]
     assert {"arc_eager", "nonmonotonic", "buffer", "attardi", "covington"} == set(axes["system"])
     assert experiment_axes(CONF, []) == {}
     with pytest.raises(ConfigError, match="nosuch"):
