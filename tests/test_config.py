@@ -89,8 +89,8 @@ WRONG = [
     ("trainer.learning_rate=-1", "trainer.learning_rate is -1"),
     ("trainer.warmup=0.9", "trainer.warmup is 0.9"),
     ("trainer.beta1=1", "trainer.beta1 is 1"),
-    ("exploration.probability=often", "exploration.probability"),
-    ("exploration.probability=2", "exploration.probability is 2"),
+    ("exploration.decay=often", "exploration.decay"),
+    ("exploration.decay=2", "exploration.decay is 2"),
     ("encoder.hidden=[1]", "encoder.hidden"),
     ("encoder.features=word", "encoder.features"),
     ("encoder.features=[word,tag]", "encoder.features has 'tag'"),
@@ -144,7 +144,7 @@ def test_a_wrong_option_of_an_evaluation_is_one_message_that_names_it(overrides,
         ("nosuch=1", "nosuch", 1),  # found by Hydra, the others by us
         ("+trainer.nosuch=1", "trainer.nosuch", 2),
         ("trainer.epochs=many", "trainer.epochs", 2),
-        ("exploration.probability=7", "exploration.probability is 7", 2),
+        ("exploration.decay=7", "exploration.decay is 7", 2),
     ],
 )
 def test_train_py_stops_with_a_message_and_writes_nothing(override, name, status, tmp_path):
@@ -171,7 +171,7 @@ def test_the_same_options_have_the_same_directory():
         "trainer.epochs=26",
         "trainer=debug",
         "exploration=static",
-        "exploration.probability=0.8",
+        "exploration.decay=0.8",
         "encoder.features=[word]",
         "network.hidden=64",
         "system.root=first",
