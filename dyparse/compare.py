@@ -74,6 +74,7 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
                 for future in found.done:
                     task = running.pop(future)
                     durations += _outcome(future, task, failures)
+                    _show_time_left(bar, durations, running.values(), jobs)
                     bar.update()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -207,7 +208,8 @@ def _show_time_left(
 ) -> None:
     left = seconds_left(durations, [task.cell for task in waiting], jobs)
     if left is not None:
-        bar.set_postfix_str(f"about {tqdm.format_interval(left)} left")
+        text = f"about {tqdm.format_interval(left)} left" if waiting else ""
+        bar.set_postfix_str(text, refresh=sys.stderr.isatty())  # a log has a line for each cell
 
 
 def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]]:
