@@ -116,7 +116,7 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a proce
         contextlib.redirect_stdout(log),
         contextlib.redirect_stderr(log),
     ):
-        config: DictConfig = OmegaConf.merge(task.config, changes)  # type: ignore[assignment]
+        config: DictConfig = OmegaConf.merge(task.config, changes)  # type: ignore[assignment]  # of one, it is one
         try:
             train(config, task.choices, read=_read_once)
         except Exception:

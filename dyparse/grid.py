@@ -142,7 +142,7 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
     tasks = []
     for seed in grid.seeds:
         for config, cell, choices in of_first_seed:
-            own: DictConfig = OmegaConf.merge(config, {"seed": seed})  # type: ignore[assignment]
+            own: DictConfig = OmegaConf.merge(config, {"seed": seed})  # type: ignore[assignment]  # of one, it is one
             name = run_directory(own, choices, cell.treebank).name
             of_seed = Cell(cell.system, cell.exploration, cell.loss, cell.treebank, seed)
             tasks.append(Task(of_seed, own, choices, directory / name))
