@@ -6,7 +6,7 @@ import pytest
 from made_results import SETTING, made_result, two_trainings
 
 from dyparse.errors import DyparseError
-from dyparse.result_groups import grouped
+from dyparse.result_groups import grouped, remarks
 
 
 def test_settings_are_not_mixed_and_the_message_says_how_they_differ():
@@ -53,3 +53,15 @@ def test_groups_are_in_order_of_their_names_with_the_baseline_first():
     ]
     for runs in groups.values():
         assert [run.cell.seed for run in runs] == [1, 2, 3]
+
+
+def test_scores_of_dev_and_different_versions_are_remarked_on():
+    results = two_trainings()
+    assert remarks(results) == []
+    on_dev = replace(results[0], split="dev")
+    (note,) = remarks([on_dev, *results[1:]])
+    assert note.startswith(f"{on_dev.cell.treebank} has no test set")
+    older = replace(results[0], versions={**results[0].versions, "torch": "0.1"})
+    newer = replace(results[1], versions={**results[1].versions, "torch": "0.2"})
+    (note,) = remarks([older, newer])
+    assert note == "Runs are of different versions of torch: 0.1, 0.2."
