@@ -1,4 +1,4 @@
-"""The `dyparse` command: parse, check, download, coverage, oracle, draw, compare, report."""
+"""The `dyparse` command and what can be asked of it; commands that parse say so themselves."""
 
 import argparse
 import os
@@ -12,10 +12,11 @@ from dyparse.commands import (
     run_coverage,
     run_download,
     run_oracle,
-    run_parse,
 )
+from dyparse.corpus_command import add_parse_corpus
 from dyparse.draw_command import run_draw
 from dyparse.entry import clear_errors
+from dyparse.parse_command import add_parse
 from dyparse.treebank.download import MAX_BYTES, RELEASE, URL
 from dyparse.version import __version__
 
@@ -54,7 +55,8 @@ def command_line() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"dyparse {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_parse(commands)
+    add_parse(commands)
+    add_parse_corpus(commands)
     _add_check(commands)
     _add_download(commands)
     _add_coverage(commands)
@@ -75,37 +77,6 @@ def _later(name: str) -> Callable[[argparse.Namespace], int]:
         return status
 
     return run
-
-
-def _add_parse(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parse = commands.add_parser(
-        "parse",
-        help="parse CoNLL-U files or text with a trained model",
-        description="Parse CoNLL-U; only HEAD and DEPREL of the input change. "
-        "Reads standard input if no file is given.",
-    )
-    parse.add_argument("model", metavar="MODEL", help="model directory, as train.py prints it")
-    parse.add_argument(
-        "files", metavar="FILE", nargs="*", help=f"files to parse; {STDIN} is standard input"
-    )
-    parse.add_argument(
-        "-o", "--output", metavar="OUT", type=Path, help="write here instead of standard output"
-    )
-    parse.add_argument(
-        "--text", action="store_true", help="input is plain text, one sentence per line"
-    )
-    parse.add_argument(
-        "--device", default="cpu", help="where the network runs: cpu (default), cuda, …"
-    )
-    parse.add_argument("--threads", type=int, help="threads of the CPU (default: all)")
-    parse.add_argument(
-        "--max-tokens-per-batch",
-        type=int,
-        default=2000,
-        metavar="N",
-        help="batch size (default: %(default)s)",
-    )
-    parse.set_defaults(run=run_parse)
 
 
 def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -1,4 +1,4 @@
-"""What the `dyparse` command does: parse, check, download, coverage, oracle, compare, report."""
+"""What the `dyparse` command does: check, download, coverage, oracle."""
 
 import argparse
 import difflib
@@ -9,13 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TextIO
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, TextIO
 
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.output_file import replacing
-from dyparse.sentence import Sentence
+from dyparse.shares import STDIN as STDIN  # others take both from here
+from dyparse.shares import write_sentences as write_sentences
 from dyparse.treebank.check import check_files
 from dyparse.treebank.conllu_file import (
     BYTE_ORDER_MARK,
@@ -23,7 +22,6 @@ from dyparse.treebank.conllu_file import (
     Block,
     Source,
     read_blocks,
-    read_sentences,
     to_sentence,
 )
 from dyparse.treebank.download import RECORD, download
@@ -32,7 +30,6 @@ if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.coverage import Row
     from dyparse.system import System
 
-STDIN = "-"
 WIDTH = 100  # of lines, where no terminal says otherwise
 
 
@@ -58,30 +55,6 @@ def run_download(options: argparse.Namespace) -> int:
         f"{directory}\ntrain on it: python train.py treebank=ud treebank.root={options.root} "
         f"treebank.name={options.name}\n"
     )
-    return 0
-
-
-def run_parse(options: argparse.Namespace) -> int:
-    """`dyparse parse`"""
-    from dyparse.experiment import prepare_machine  # it imports torch, which is slow
-    from dyparse.parser import Parser
-
-    if options.max_tokens_per_batch < 1:
-        raise ConfigError(
-            f"--max-tokens-per-batch is {options.max_tokens_per_batch}, expected 1 or more"
-        )
-    device = prepare_machine(options.device, options.threads, seed=0)
-    parser = Parser.load(options.model, device)
-    sentences = read_inputs(options.files or [STDIN], text=options.text)
-    parsed = parser.parse_sentences(
-        warn_of_missing_tags(parser, sentences), max_tokens_per_batch=options.max_tokens_per_batch
-    )
-    bar = tqdm(parsed, unit=" sentences", desc="parsing", disable=None if options.output else True)
-    with ExitStack() as stack:
-        out = sys.stdout.buffer
-        if options.output:
-            out = stack.enter_context(stack.enter_context(replacing(options.output)).open("wb"))
-        write_sentences(bar, out)
     return 0
 
 
@@ -199,57 +172,3 @@ def standard_output() -> Iterator[TextIO]:
         yield out
     finally:
         out.detach()
-
-
-def read_inputs(names: Iterable[str], *, text: bool) -> Iterator[Sentence]:
-    """The sentences of all inputs, one after the other."""
-    for name in names:
-        if text:
-            yield from read_text(name)
-        else:
-            yield from read_sentences(sys.stdin if name == STDIN else name, trees=False)
-
-
-def read_text(name: str) -> Iterator[Sentence]:
-    """A sentence per line that is not blank."""
-    from dyparse.parser import as_sentence
-
-    path = "<stdin>" if name == STDIN else name
-    with sys.stdin.buffer if name == STDIN else Path(name).open("rb") as raw:
-        for number, line in enumerate(raw, 1):
-            try:
-                words = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise TreebankError(
-                    f"{path}:{number}: not UTF-8 ({error.reason}); convert the file to UTF-8"
-                ) from error
-            if words.strip():
-                yield as_sentence(words)
-
-
-def warn_of_missing_tags(parser: object, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """The same sentences; a warning, once, if they lack tags that the model was trained with."""
-    from dyparse.parser import Parser
-
-    assert isinstance(parser, Parser)
-    warned = False
-    for sentence in sentences:
-        if not warned and (missing := parser.missing_columns(sentence)):
-            warned = True
-            sys.stderr.write(
-                f"warning: the model reads {' and '.join(missing)}, which the input lacks: expect "
-                "worse trees; tag the input first, or train a model without tags "
-                "(encoder.features=[word,subword])\n"
-            )
-        yield sentence
-
-
-def write_sentences(sentences: Iterable[Sentence], out: IO[bytes]) -> None:
-    """Write CoNLL-U; where a file ended without a blank line, one is put before the next."""
-    unfinished = ""
-    for sentence in sentences:
-        text = sentence.to_conllu()
-        out.write((unfinished + text).encode())
-        unfinished = (
-            "" if text.endswith(("\n\n", "\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
-        )

@@ -13,8 +13,10 @@ PLAIN = (
     *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
-    ("", "cli", "commands", "draw_command", "compare_command"),
-    ("compare",),
+    ("", "cli", "commands", "draw_command", "compare_command", "parse_command", "corpus_command"),
+    ("compare", "on_ray"),
+    ("corpus",),
+    ("workers",),
     ("grid",),
     ("report_page", "experiment"),
     ("report_text", "sentence_browser", "result_tables", "error_tables", "printed_table"),
@@ -24,7 +26,7 @@ SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
     ("result_groups",),
     ("run_result",),
     ("trainer",),
-    ("parser",),
+    ("parser", "shares"),
     ("state_memory",),
     ("walk", "replay", "coverage", "derivation"),
     ("checkpoint",),
