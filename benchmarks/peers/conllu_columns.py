@@ -1,0 +1,63 @@
+"""CoNLL-U for the scripts that run in other environments: only what they need, without dyparse.
+
+The files are those the driver made: words only, no ranges and no empty nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+class Tree(Protocol):
+    """Heads, counted from 1, and relations of a sentence."""
+
+    @property
+    def head(self) -> list[int]: ...
+
+    @property
+    def relation(self) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A sentence."""
+
+    form: list[str]
+    upos: list[str]
+    head: list[int]
+    relation: list[str]
+
+
+def read_columns(path: Path) -> list[Columns]:
+    """The sentences of a file."""
+    return [
+        Columns(
+            [row[1] for row in rows],
+            [row[3] for row in rows],
+            [int(row[6]) for row in rows],
+            [row[7] for row in rows],
+        )
+        for rows in read_rows(path)
+    ]
+
+
+def read_rows(path: Path) -> list[list[list[str]]]:
+    """The ten columns of every word of every sentence."""
+    blocks = path.read_text(encoding="utf-8").strip("\n").split("\n\n")
+    return [
+        [line.split("\t") for line in block.split("\n") if not line.startswith("#")]
+        for block in blocks
+    ]
+
+
+def write_trees(source: Path, path: Path, trees: Iterable[Tree]) -> None:
+    """The sentences of source with other trees."""
+    texts = []
+    for rows, tree in zip(read_rows(source), trees, strict=True):
+        for row, head, relation in zip(rows, tree.head, tree.relation, strict=True):
+            row[6:8] = str(head), relation
+        texts.append("".join("\t".join(row) + "\n" for row in rows) + "\n")
+    path.write_text("".join(texts), encoding="utf-8")

@@ -1,0 +1,137 @@
+"""dyparse, measured as the others are: what `train.py` does, with its defaults or an experiment.
+
+`dyparse.experiment.train` runs on one thread; a hook on its updates counts words and parses test at
+the moments with the averaged weights, which are those dyparse keeps; dev, after each epoch, is off
+the clock. A training of a few sentences comes first, so that the kernels are compiled. The end is
+the best model on dev, after all epochs. Parsing is CoNLL-U to CoNLL-U as in `dyparse parse`, and in
+memory from sentences to sentences with trees.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from measurement import CONLLU, MEMORY, Job, Measurement, OutOfTimeError, Row, read_job, versions
+
+REQUIREMENTS = ()  # it runs where the driver runs
+DEFAULT = "default"
+PROJECT = Path(__file__).parents[2]
+
+
+def rows(names: list[str]) -> tuple[Row, ...]:
+    """Lines of the table: the default, and experiments by their names in conf/experiment."""
+    return tuple(
+        Row(
+            f"dyparse-{name}",
+            f"dyparse, {name}",
+            "words, subwords, UPOS",
+            {"overrides": [] if name == DEFAULT else [f"experiment={name}"]},
+        )
+        for name in names
+    )
+
+
+def main() -> None:
+    import dyparse.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
+
+    from dyparse.parser import Parser
+
+    job = read_job()
+    measurement = Measurement(job)
+    directory = Path(job.directory)
+    few = ["trainer.epochs=1", "trainer.max_sentences=40", f"output={directory / 'warm_up'}"]
+    run(job, few)
+    last: list[Any] = []  # the training as it is now
+    hook(measurement, job, last)
+    try:
+        run(job, [f"output={directory}"])
+    except TrainedError:
+        measurement.trained("all epochs, or no better dev score for long")
+        parser = Parser.load(directory / "model")
+    except OutOfTimeError:
+        measurement.out_of_time()
+        parser = last[0].averaged_parser()
+        parser.save(directory / "model", {})
+    sentences = read_test(job)
+    timed = directory / "timed.conllu"
+    measurement.parsed(
+        lambda path: parse_file(parser, job, path),
+        {
+            CONLLU: lambda: parse_file(parser, job, timed),
+            MEMORY: lambda: list(parser.parse_sentences(sentences)),
+        },
+    )
+    measurement.finish(directory / "model", versions("dyparse", "torch", "numba"))
+
+
+def run(job: Job, overrides: list[str]) -> None:
+    """What train.py does."""
+    import hydra
+
+    from dyparse.experiment import train
+
+    files = [f"treebank.{split}={getattr(job, split)}" for split in ("train", "dev", "test")]
+    machine = ["device=cpu", "threads=1", f"seed={job.seed}"]
+    given = [*job.options["overrides"], "treebank=files", *files, *machine, *overrides]
+    with hydra.initialize_config_dir(version_base="1.3", config_dir=str(PROJECT / "conf")):
+        config = hydra.compose("train", given, return_hydra_config=True)
+        choices = dict(config.hydra.runtime.choices)
+        train(hydra.compose("train", given), choices)
+
+
+class TrainedError(Exception):
+    """Training is over; what train.py does after it is of no interest here."""
+
+
+def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
+    """Hear of the begin and the end of training and of every update, and leave dev out."""
+    from dyparse import experiment, trainer
+
+    learn, follow_training = trainer.Course.learn, experiment.follow_training
+    dev_figures = trainer.dev_figures
+
+    @functools.wraps(learn)
+    def measured_learn(self: Any, group: Any, *others: Any, **options: Any) -> Any:
+        result = learn(self, group, *others, **options)
+        last[:] = [self]
+        words = sum(len(self.lesson.train[k]) for k in group)
+        measurement.updated(words, lambda path: parse_file(self.averaged_parser(), job, path))
+        return result
+
+    def measured_training(*arguments: Any) -> Any:
+        measurement.start()
+        follow_training(*arguments)
+        raise TrainedError
+
+    def uncounted_dev(*arguments: Any) -> Any:
+        with measurement.off_the_clock():
+            return dev_figures(*arguments)
+
+    for place, name, measured in (
+        (trainer.Course, "learn", measured_learn),
+        (trainer, "dev_figures", uncounted_dev),
+        (experiment, "follow_training", measured_training),
+    ):
+        setattr(place, name, measured)
+
+
+def read_test(job: Job) -> list[Any]:
+    """The sentences of test."""
+    from dyparse.treebank.conllu_file import read_sentences
+
+    return list(read_sentences(job.test, trees=False))
+
+
+def parse_file(parser: Any, job: Job, path: Path) -> None:
+    """Test to trees, CoNLL-U to CoNLL-U."""
+    from dyparse.treebank.conllu_file import read_sentences
+
+    with path.open("wb") as out:
+        for sentence in parser.parse_sentences(read_sentences(job.test, trees=False)):
+            out.write(sentence.to_conllu().encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Stanza: its graph-based (biaffine) and its transition-based parser.
+
+Both without pretrained vectors and without character language model, which would have to be
+downloaded; the character LSTM is on.
+
+Stanza's own training runs with its defaults (`stanza.models.parser`); a hook on its update counts
+words and parses test at the moments, and dev, every 100 updates, is off the clock. An update takes
+5000 words, so that a moment can be much overrun by the slow transition parser: the table then
+says when it was. The end is the best model on dev, or the last if the minutes were over. Parsing is
+CoNLL-U to CoNLL-U by Stanza's reader and writer, and in memory with the words already read.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from measurement import CONLLU, MEMORY, Job, Measurement, OutOfTimeError, Row, read_job, versions
+
+REQUIREMENTS = (("torch=={torch}",), ("stanza==1.15.0",))
+ROWS = tuple(
+    Row(
+        f"stanza-{kind}",
+        f"Stanza, {kind}-based",
+        "words, lemmas, UPOS, XPOS, FEATS",
+        {"model_type": kind},
+    )
+    for kind in ("graph", "transition")
+)
+
+
+def main() -> None:
+    import stanza.models.parser as program  # type: ignore[import-not-found]  # own environment
+    import torch
+    from stanza.models.depparse import trainer as trainers  # type: ignore[import-not-found]
+
+    torch.set_num_threads(1)
+    job = read_job()
+    measurement = Measurement(job)
+    current: list[Any] = []  # the trainer that was updated last
+    hook_updates(trainers, measurement, current, job)
+    program.predict_dataset = off_the_clock(program.predict_dataset, measurement)
+    arguments = command_line(job)
+    try:
+        program.main(arguments)
+        measurement.trained("converged: 2000 updates without a better dev score")
+        trainer = trainers.Trainer.load(filename=model_file(job), pretrain=None, device="cpu")
+    except OutOfTimeError:
+        measurement.out_of_time()
+        trainer = current[0]
+        trainer.save(model_file(job))
+    read = read_test(trainer, job)
+    path = Path(job.directory) / "timed.conllu"
+    measurement.parsed(
+        lambda path: parse_file(trainer, job, path),
+        {
+            CONLLU: lambda: parse_file(trainer, job, path),
+            MEMORY: lambda: predict(trainer, read),
+        },
+    )
+    measurement.finish(Path(model_file(job)), versions("stanza", "torch"))
+
+
+def model_file(job: Job) -> str:
+    return str(Path(job.directory) / "model.pt")
+
+
+def command_line(job: Job) -> list[str]:
+    """Options of Stanza's program: files, and nothing that needs a download."""
+    options = {
+        "--train_file": job.train,
+        "--eval_file": job.dev,
+        "--save_dir": job.directory,
+        "--save_name": "model.pt",
+        "--lang": "en",
+        "--shorthand": "en_peer",
+        "--model_type": job.options["model_type"],
+        "--seed": str(job.seed),
+        "--device": "cpu",
+    }
+    flags = ["--no_pretrain", "--no_checkpoint"]
+    return [part for pair in options.items() for part in pair] + flags
+
+
+def hook_updates(trainers: Any, measurement: Measurement, current: list[Any], job: Job) -> None:
+    """Let Stanza's update tell us of itself; the clock starts with the first."""
+    update = trainers.Trainer.update
+
+    @functools.wraps(update)
+    def measured_update(self: Any, batch: Any, **options: Any) -> Any:
+        if not current:
+            measurement.start()
+        current[:] = [self]
+        result = update(self, batch, **options)
+        measurement.updated(words_of(batch), lambda path: parse_file(self, job, path))
+        return result
+
+    trainers.Trainer.update = measured_update
+
+
+def words_of(batch: Any) -> int:
+    """Words of a batch of training; the last part of the tuple is the text."""
+    return sum(len(words) for words in batch[-1])
+
+
+def off_the_clock(function: Any, measurement: Measurement) -> Any:
+    """The function, not counted as training."""
+
+    @functools.wraps(function)
+    def uncounted(*arguments: Any, **options: Any) -> Any:
+        with measurement.off_the_clock():
+            return function(*arguments, **options)
+
+    return uncounted
+
+
+def read_test(trainer: Any, job: Job) -> Any:
+    """Test as batches of numbers."""
+    from stanza.models.depparse.data import DataLoader  # type: ignore[import-not-found]
+    from stanza.utils.conll import CoNLL  # type: ignore[import-not-found]
+
+    document = CoNLL.conll2doc(input_file=job.test)
+    size = trainer.args["batch_size"]
+    return DataLoader(
+        document,
+        size,
+        trainer.args,
+        None,
+        vocab=trainer.vocab,
+        evaluation=True,
+        sort_during_eval=True,
+    )
+
+
+def predict(trainer: Any, batches: Any) -> Any:
+    """Heads and relations of all words."""
+    from stanza.models.depparse.utils import predict_dataset  # type: ignore[import-not-found]
+
+    return predict_dataset(trainer, batches)
+
+
+def parse_file(trainer: Any, job: Job, path: Path) -> None:
+    """Test to trees, CoNLL-U to CoNLL-U."""
+    from stanza.utils.conll import CoNLL
+
+    batches = read_test(trainer, job)
+    trees = predict(trainer, batches)
+    batches.doc.set(["head", "deprel"], [word for sentence in trees for word in sentence])
+    CoNLL.write_doc2conll(batches.doc, str(path))
+
+
+if __name__ == "__main__":
+    main()

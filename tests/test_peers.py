@@ -1,0 +1,427 @@
+"""benchmarks/peers without its peers: the clock, the driver with a fake peer, the table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from tiny import PROJECT, sample
+
+PEERS = PROJECT / "benchmarks" / "peers"
+sys.path.insert(0, str(PEERS))
+
+import dyparse_itself  # noqa: E402 - the benchmark is no package
+import run as driver  # noqa: E402
+from conllu_columns import read_columns, write_trees  # noqa: E402
+from environments import InstallError, call, filled_in, python_of  # noqa: E402
+from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_seconds  # noqa: E402
+from peer_script import environment, last_words  # noqa: E402
+from table import HEADER, las_at, markdown  # noqa: E402
+
+from dyparse.attachment_scores import attachment_scores  # noqa: E402
+from dyparse.errors import ConfigError  # noqa: E402
+from dyparse.sentence import Sentence  # noqa: E402
+
+ROW = Row("fake", "a fake parser", "words")
+FAKE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {peers!r})
+from measurement import Measurement, OutOfTimeError, read_job, versions
+
+job = read_job()
+with Path({calls!r}).open("a") as calls:
+    calls.write(job.row + "\\n")
+{before}
+measurement = Measurement(job)
+parse = lambda path: path.write_bytes(Path(job.test).read_bytes())
+measurement.start()
+try:
+    while True:
+        measurement.updated(100, parse)
+except OutOfTimeError:
+    measurement.out_of_time()
+Path(job.directory, "model").write_bytes(b"12345")
+measurement.parsed(parse, {{"conllu": lambda: parse(Path(job.directory, "timed"))}})
+measurement.finish(Path(job.directory, "model"), versions("pip"))
+"""
+
+
+class Hand:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def job_in(directory: Path, **changed: object) -> Job:
+    words = {"train_words": 1000, "test_words": 50}
+    files = {split: str(directory / f"{split}.conllu") for split in ("train", "dev", "test")}
+    told = {"minutes": 10.0, "moments": [1.0, 5.0], "parse_seconds": 6.0, "seed": 1}
+    place = {"row": "fake", "options": {}, "directory": str(directory)}
+    return Job(**{**words, **files, **told, **place, **changed})
+
+
+def result(row: str, speed: float, **changed: object) -> dict[str, object]:
+    made: dict[str, object] = {
+        "row": row,
+        "title": f"the {row}",
+        "reads": "words",
+        "training_words": 100 * speed,
+        "training_seconds": 100.0,
+        "startup_seconds": 2.0,
+        "snapshots": [{"minutes": 1.0, "cpu_seconds": 60.5, "las": 70.0}],
+        "end": {"cpu_seconds": 240.0, "reason": "all epochs", "las": 80.0, "complete": True},
+        "parsing": {"conllu": 10 * speed, "memory": 20 * speed},
+        "model_bytes": 2_000_000,
+        "peak_bytes": 300_000_000,
+        "versions": {"it": "1.0"},
+    }
+    return made | changed
+
+
+def cells(text: str, line: int) -> dict[str, str]:
+    """A line of a table, by the names of the columns; line 0 is the first parser."""
+    return dict(zip(HEADER, text.split("\n")[line + 2][2:-2].split(" | "), strict=True))
+
+
+# The clock and the measurement
+
+
+def test_the_clock_leaves_pauses_out_nested_ones_once():
+    now = Hand()
+    clock = CpuClock(now)
+    now.time += 5
+    with clock.paused():
+        now.time += 7
+        with clock.paused():
+            now.time += 11
+        assert clock.seconds() == 5
+        now.time += 1
+    now.time += 2
+    assert clock.seconds() == 7
+
+
+def test_the_clock_goes_on_after_an_error_in_a_pause():
+    now = Hand()
+    clock = CpuClock(now)
+
+    def fail() -> None:
+        with clock.paused():
+            now.time += 7
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    now.time += 2
+    assert clock.seconds() == 2
+
+
+def test_cpu_seconds_count_work():
+    start = cpu_seconds()
+    while cpu_seconds() < start + 0.02:
+        sum(range(10_000))
+    assert cpu_seconds() - start < 5
+
+
+def test_test_is_parsed_at_the_moments_off_the_clock(tmp_path):
+    now = Hand()
+    measurement = Measurement(job_in(tmp_path), now)
+
+    def parse(path: Path) -> None:
+        now.time += 1000  # slow, and of no account
+        path.write_text("trees")
+
+    def train() -> None:
+        while True:
+            now.time += 40
+            measurement.updated(10, parse)
+
+    measurement.start()
+    with pytest.raises(OutOfTimeError):
+        train()
+    measurement.out_of_time()
+    taken = [(s["minutes"], s["cpu_seconds"], s["trees"]) for s in measurement.snapshots]
+    assert taken == [(1, 80, "after-1-minutes.conllu"), (5, 320, "after-5-minutes.conllu")]
+    end = measurement.measured["end"]
+    assert (end["cpu_seconds"], end["complete"]) == (600, False)
+    assert measurement.measured["training_words"] == 150
+
+
+def test_a_long_update_may_pass_several_moments_and_parses_once(tmp_path):
+    now, parsed = Hand(), []
+    measurement = Measurement(job_in(tmp_path), now)
+    measurement.start()
+    now.time += 500
+    measurement.updated(10, lambda path: parsed.append(path.write_text("trees")))
+    assert [s["minutes"] for s in measurement.snapshots] == [1, 5]
+    assert len(parsed) == 1
+    assert (tmp_path / "after-5-minutes.conllu").read_text() == "trees"
+
+
+@pytest.mark.parametrize(("seconds", "speed"), [(9, 50 / 9), (2, 50 / 2)])
+def test_speed_of_parsing_is_of_warm_passes_or_of_one_long_one(tmp_path, seconds, speed):
+    now, passes = Hand(), []
+
+    def action() -> None:
+        now.time += seconds if passes or seconds > 6 else 5  # the first pass is slower
+        passes.append(1)
+
+    assert Measurement(job_in(tmp_path), now).speed(action) == pytest.approx(speed)
+    assert len(passes) == (1 if seconds > 6 else 4)
+
+
+# What peers are given, and what they give back
+
+
+def three_words() -> Sentence:
+    tree = [(3, "det"), (3, "amod"), (0, "root")]
+    bare = Sentence.from_words(["the", "old", "dog"], upos=["DET", "ADJ", "NOUN"])
+    return bare.with_tree([h for h, _ in tree], [r for _, r in tree])
+
+
+def test_test_data_tell_nothing_of_the_gold_tree(tmp_path):
+    gold = sample("test")
+    path = tmp_path / "test.conllu"
+    path.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
+    seen = read_columns(path)
+    assert [s.form for s in seen] == [s.form for s in gold]
+    assert [s.upos for s in seen] == [s.upos for s in gold]
+    assert {tuple(s.head) for s in seen} == {tuple(range(len(s))) for s in gold}
+    assert {r for s in seen for r in s.relation} == {"root", "dep"}
+    columns = [line.split("\t") for line in path.read_text().split("\n") if line]
+    assert {(c[8], c[9]) for c in columns} == {("_", "_")}
+
+
+def test_training_data_are_words_with_their_trees_only(tmp_path):
+    lines = ["# text = x\n", "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"]
+    lines += ["1\tde\tde\tADP\tE\t_\t2\tcase\t2:case\tA=b\n"]
+    lines += ["2\tle\tle\tDET\tD\tG=m\t0\troot\t_\t_\n", "2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n", "\n"]
+    path = tmp_path / "in.conllu"
+    path.write_text("".join(lines), encoding="utf-8")
+    from dyparse.treebank.conllu_file import read_sentences
+
+    (sentence,) = read_sentences(str(path), trees=True)
+    expected = "1\tde\tde\tADP\tE\t_\t2\tcase\t_\t_\n2\tle\tle\tDET\tD\tG=m\t0\troot\t_\t_\n\n"
+    assert driver.plain(sentence, tree=True) == expected
+
+
+def test_trees_are_written_over_the_words_and_scored_as_dyparse_scores(tmp_path):
+    gold = sample("test")
+    source, trees = tmp_path / "test.conllu", tmp_path / "trees.conllu"
+    source.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
+    guesses = [s.with_tree([0] * len(s), s.relation) for s in gold]  # many roots, no tree
+    write_trees(source, trees, guesses)
+    scores = attachment_scores(gold, guesses)
+    assert driver.scored(gold, trees) == {"uas": scores.uas, "las": scores.las}
+    assert 0 < scores.las < 50
+
+
+def test_trees_of_other_words_are_not_scored(tmp_path):
+    path = tmp_path / "trees.conllu"
+    path.write_text(driver.plain(three_words(), tree=False), encoding="utf-8")
+    with pytest.raises(driver.RunError, match="other words than test"):
+        driver.scored(sample("test"), path)
+
+
+# The driver
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    directory = tmp_path / "ud" / "UD_Fake-Tiny"
+    directory.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        text = "".join(s.to_conllu() for s in sample(split)[:5])
+        (directory / f"x-ud-{split}.conllu").write_text(text, encoding="utf-8")
+    return tmp_path / "ud"
+
+
+@pytest.fixture
+def options(tmp_path, treebank):
+    given = {"root": str(treebank), "name": "UD_Fake-Tiny", "output": tmp_path / "out" / "all.json"}
+    told = {"minutes": 0.001, "core": None, "parse_seconds": 0.001, "seed": 1}
+    return Namespace(**given, **told, environments=tmp_path / "environments")
+
+
+def fake_peer(tmp_path: Path, before: str = "") -> driver.Peer:
+    script = tmp_path / "fake.py"
+    calls = str(tmp_path / "calls")
+    script.write_text(FAKE.format(peers=str(PEERS), calls=calls, before=before), encoding="utf-8")
+    return driver.Peer("fake", script, (), (ROW,))
+
+
+def test_a_peer_is_run_scored_and_kept(tmp_path, options):
+    found = driver.Run(options).result(fake_peer(tmp_path), ROW)
+    assert json.loads((tmp_path / "out" / "all" / "fake.json").read_text()) == found
+    gold = sample("test")[:5]
+    chains = [s.with_tree(range(len(s)), ["root"] + ["dep"] * (len(s) - 1)) for s in gold]
+    assert found["end"]["uas"] == attachment_scores(gold, chains).uas
+    assert found["end"]["reason"] == "stopped after 0.001 CPU minutes"
+    assert found["training_words"] >= 100
+    assert found["parsing"]["conllu"] > 0
+    assert found["model_bytes"] == 5
+    assert 1_000_000 < found["peak_bytes"] < 500_000_000
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path, options):
+    peer = fake_peer(tmp_path)
+    first = driver.Run(options).result(peer, ROW)
+    assert driver.Run(options).result(peer, ROW) == first
+    assert (tmp_path / "calls").read_text() == "fake\n"
+
+
+def test_results_of_other_options_are_not_taken_over(tmp_path, options):
+    peer = fake_peer(tmp_path)
+    driver.Run(options).result(peer, ROW)
+    options.minutes = 0.002
+    with pytest.raises(ConfigError, match="other options"):
+        driver.Run(options).result(peer, ROW)
+
+
+def test_a_peer_that_fails_leaves_its_reason_and_is_tried_again(tmp_path, options):
+    broken = fake_peer(tmp_path, before="raise ValueError('no such parser')")
+    failed = driver.Run(options).result(broken, ROW)
+    assert failed["failed"] == "exit status 1: ValueError: no such parser"
+    assert "no such parser" in markdown([failed])
+    assert "failed" not in driver.Run(options).result(fake_peer(tmp_path), ROW)
+
+
+def test_a_peer_that_cannot_be_installed_leaves_its_reason(tmp_path, options, monkeypatch):
+    def fail(*_: object) -> None:
+        raise InstallError("pip install fake: no such package")
+
+    monkeypatch.setattr(driver, "python_of", fail)
+    failed = driver.Run(options).result(fake_peer(tmp_path), ROW)
+    assert failed["failed"] == "pip install fake: no such package"
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("", "no message"),
+        ("reading\nkilled\n\n", "killed"),
+        ("Traceback (most recent call last):\n  File x\nE: no\nmore\n", "E: no"),
+        (
+            "a\nTraceback (most recent call last):\n  File x\nE: one\n\nthen\n"
+            "Traceback (most recent call last):\n  File y\n    f()\nx.F: two\n\tsee\n",
+            "x.F: two",
+        ),
+    ],
+)
+def test_the_last_words_are_the_message_of_the_last_traceback(log, words):
+    assert last_words(log) == words
+
+
+def test_scripts_get_one_thread():
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    assert {environment()[name] for name in names} == {"1"}
+
+
+def test_the_output_is_a_json_file(options):
+    options.output = options.output.with_suffix("")
+    with pytest.raises(ConfigError, match=r"ends in \.json"):
+        driver.Run(options)
+
+
+def test_lines_have_names_of_their_own_and_experiments_lines():
+    rows = [row for peer in driver.PEERS.values() for row in peer.rows]
+    rows += dyparse_itself.rows(["default", "fast"])
+    assert len({row.name for row in rows}) == len({row.title for row in rows}) == len(rows)
+    assert [row.options["overrides"] for row in rows[-2:]] == [[], ["experiment=fast"]]
+
+
+def test_lines_are_chosen_by_name():
+    peers = list(driver.PEERS.values())
+    assert [row.name for _, row in driver.chosen(peers, ["uuparser", "spacy"])] == [
+        "spacy",
+        "uuparser",
+    ]
+    assert len(driver.chosen(peers, None)) == sum(len(peer.rows) for peer in peers)
+    with pytest.raises(ConfigError, match="--rows has nothing; there are udpipe-static, "):
+        driver.chosen(peers, ["nothing", "spacy"])
+
+
+# Environments
+
+
+def test_dyparse_runs_where_the_driver_runs(tmp_path):
+    assert python_of("dyparse", (), tmp_path) == Path(sys.executable)
+
+
+def test_peers_get_our_version_of_torch():
+    import torch
+
+    ((step,),) = filled_in((("torch=={torch}",),))
+    assert step == f"torch=={torch.__version__.split('+')[0]}"
+
+
+def test_an_environment_is_made_once(tmp_path, monkeypatch):
+    calls: list[list[str]] = []
+
+    def pretend(command: list[str]) -> None:
+        calls.append(command)
+        (tmp_path / "peer").mkdir(exist_ok=True)
+
+    monkeypatch.setattr("environments.call", pretend)
+    for _ in range(2):
+        assert python_of("peer", (("a==1", "b"),), tmp_path) == tmp_path / "peer/bin/python"
+    assert [command[1:4] for command in calls] == [
+        ["-m", "venv", calls[0][3]],
+        ["-m", "pip", "install"],
+    ]
+    python_of("peer", (("a==2", "b"),), tmp_path)
+    assert calls[-1][-2:] == ["a==2", "b"]
+    assert len(calls) == 4
+
+
+def test_a_failed_installation_tells_the_last_words():
+    with pytest.raises(InstallError, match="no such package"):
+        call([sys.executable, "-c", "import sys; sys.exit('no such package')"])
+
+
+# The table
+
+
+def test_ratios_are_to_the_first_dyparse_line():
+    text = markdown([result("dyparse-default", 4000), result("other", 1000)])
+    other = cells(text, 1)
+    assert other["training, words/s (ratio)"] == "1,000 (0.25)"
+    assert other["parsing CoNLL-U, words/s (ratio)"] == "10,000 (0.25)"
+    assert other["parsing in memory, words/s (ratio)"] == "20,000 (0.25)"
+    assert (other["model, MB"], other["peak, MB"]) == ("2", "300")
+    assert cells(text, 0)["training, words/s (ratio)"] == "4,000 (1)"
+
+
+def test_without_dyparse_there_are_no_ratios():
+    failed = {"row": "dyparse-default", "title": "dyparse", "reads": "words", "failed": "a | b"}
+    text = markdown([failed, result("other", 1000)])
+    assert "failed: a \\| b" in text
+    assert cells(text, 1)["training, words/s (ratio)"] == "1,000"
+
+
+def test_las_after_the_end_is_that_of_the_end_if_training_was_complete():
+    found = result("other", 1000)
+    assert [las_at(found, moment) for moment in (1.0, 5.0, 10.0)] == ["70.00", "80.00", "80.00"]
+    found["end"] = found["end"] | {"complete": False}
+    assert [las_at(found, moment) for moment in (1.0, 5.0, 10.0)] == ["70.00", "", ""]
+
+
+def test_las_that_came_late_says_when():
+    late = [{"minutes": 1.0, "cpu_seconds": 90.0, "las": 60.0}]
+    assert las_at(result("other", 1000, snapshots=late), 1.0) == "60.00 (1.5)"
+
+
+def test_another_way_to_parse_gets_a_line_of_its_own():
+    others = [{"name": "greedy", "las": 75.0, "parsing": {"conllu": 50_000.0}}]
+    text = markdown([result("dyparse-default", 4000), result("other", 1000, others=others)])
+    greedy = cells(text, 2)
+    assert greedy["parser"] == "the same model, greedy"
+    assert greedy["LAS, end (CPU min)"] == "75.00"
+    assert greedy["parsing CoNLL-U, words/s (ratio)"] == "50,000 (1.2)"
