@@ -134,9 +134,7 @@ def command_line() -> argparse.ArgumentParser:
         "--name", default="UD_English-LinES", help="treebank in root (default: %(default)s)"
     )
     options.add_argument("--system", default="arc_eager", choices=dyparse.system.names())
-    options.add_argument(
-        "--exploration", default="dagger:walks_learnt=2", help="(default: %(default)s)"
-    )
+    options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu, cuda (default: %(default)s)")
     options.add_argument("--threads", type=int, help="threads of torch (default: all)")
     options.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))

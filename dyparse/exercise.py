@@ -13,6 +13,7 @@ from dyparse.batch import Batch, Gold
 from dyparse.dropout import keys_below
 from dyparse.loss import Loss
 from dyparse.model import STATES, Model, label_loss
+from dyparse.precision import autocast
 from dyparse.scorer import Scorer
 from dyparse.transfer import to_device
 from dyparse.walk import Visited
@@ -57,11 +58,11 @@ class Update(nn.Module):
     def __init__(self, model: Model, loss: Loss, precision: str) -> None:
         super().__init__()
         self.model, self.loss = model, loss
-        self.in_half = precision == "bfloat16"
+        self.precision = precision
 
     def autocast(self) -> torch.autocast:
-        """Half precision where it is asked for and safe."""
-        return torch.autocast(self.model.device.type, torch.bfloat16, enabled=self.in_half)
+        """Half precision, if the training is in it."""
+        return autocast(self.precision, self.model.device)
 
     @torch.no_grad()
     def scorer(self, exercise: Exercise) -> Callable[[], Scorer]:

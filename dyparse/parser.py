@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,6 +18,7 @@ from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_check
 from dyparse.encoder import EncoderChoice
 from dyparse.model import Model
 from dyparse.network import Network
+from dyparse.precision import autocast, require_precision
 from dyparse.replay import Replayed, replay
 from dyparse.scorer import Scorer
 from dyparse.sentence import Sentence
@@ -43,6 +44,7 @@ class Parser:
     vocabulary: Vocabulary
     model: Model
     batcher: Batcher
+    precision: str = "float32"  # of the network; see dyparse.precision
 
     @classmethod
     def with_fresh_weights(
@@ -60,8 +62,14 @@ class Parser:
         return cls(system, encoder, network, vocabulary, model, batcher)
 
     @classmethod
-    def load(cls, directory: str | Path, device: str | torch.device = "cpu") -> "Parser":
-        """The parser saved in a model directory; CheckpointError says what is wrong with one."""
+    def load(
+        cls, directory: str | Path, device: str | torch.device = "cpu", precision: str = "float32"
+    ) -> "Parser":
+        """The parser saved in a model directory; CheckpointError says what is wrong with one.
+
+        precision is float32, bfloat16, or auto: the latter where the device computes in it itself.
+        """
+        require_precision(precision, "precision")
         saved = read_checkpoint(directory)
         parts = (saved.system, saved.encoder, saved.network, saved.vocabulary)
         try:
@@ -70,7 +78,7 @@ class Parser:
         except (RuntimeError, MemoryError) as error:  # sizes that do not fit, or are absurd
             raise damaged(Path(directory), " ".join(str(error).split())[:200]) from error
         parser.model.to(device).eval()
-        return parser
+        return replace(parser, precision=precision)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
@@ -113,9 +121,10 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
-        encoded, scorer, words = self._encode(sentences)
-        heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
-        return self._with_labels(sentences, encoded, heads)
+        with autocast(self.precision, self.model.device):
+            encoded, scorer, words = self._encode(sentences)
+            heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
+            return self._with_labels(sentences, encoded, heads)
 
     @torch.inference_mode()
     def watch_batch(self, gold: Sequence[Sentence]) -> tuple[list[Sentence], Visited, Replayed]:

@@ -13,11 +13,10 @@ from dyparse.course import Course, Lesson
 from dyparse.device_load import DeviceLoad
 from dyparse.errors import DyparseError
 from dyparse.parser import Parser
+from dyparse.precision import require_precision
 from dyparse.processes import ALONE, Processes
 from dyparse.sentence import Sentence
 from dyparse.training_state import Progress, TrainingFile
-
-PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Trainer:
         self._require("weight_decay", self.weight_decay >= 0, "0 or more")
         for name in ("beta1", "beta2", "average_decay"):
             self._require(name, 0 <= getattr(self, name) < 1, "0 <= x < 1")
-        self._require("precision", self.precision in PRECISIONS, " or ".join(PRECISIONS))
+        require_precision(self.precision, "trainer.precision")
         self._require(
             "max_sentences", self.max_sentences is None or self.max_sentences >= 1, "1 or more"
         )

@@ -9,7 +9,7 @@ from tiny import PROJECT
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (
     *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout", "network"),
-    *("transfer", "processes", "device_load", "out_of_memory"),
+    *("transfer", "processes", "device_load", "out_of_memory", "precision"),
     *("errors", "compiled", "entry", "version", "choice", "output_file"),
     *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )

@@ -11,7 +11,7 @@ from tiny import fresh_parser, lesson, sample, trained
 from dyparse import course as courses
 from dyparse.course import Course
 from dyparse.errors import DyparseError
-from dyparse.exploration.dagger import Dagger
+from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.out_of_memory import is_out_of_memory
 from dyparse.processes import Processes
@@ -45,7 +45,7 @@ def assert_same(one, other):
         assert any(gradient.abs().max() > 1e-3 for gradient in of_one)
 
 
-@pytest.mark.parametrize("exploration", [Explore(first_epochs=0), Dagger(walks_learnt=2)])
+@pytest.mark.parametrize("exploration", [Explore(first_epochs=0), DaggerReplay()])
 @pytest.mark.parametrize("threads", [2, 3, 20])
 def test_parts_side_by_side_give_the_gradients_of_the_whole_batch(exploration, threads):
     results = []
@@ -130,7 +130,7 @@ def test_a_walk_ahead_visits_the_states_of_the_weights_before_the_update():
     assert not torch.equal(weights[0], weights[-1])
 
 
-@pytest.mark.parametrize("exploration", [Explore(), Dagger(walks_learnt=2)])
+@pytest.mark.parametrize("exploration", [Explore(), DaggerReplay()])
 def test_training_with_walks_ahead_learns_as_well_and_repeats_itself(exploration):
     runs = []
     for ahead in (True, True, False):
@@ -170,7 +170,7 @@ def short_of_memory(course, most_words, error=MemoryError):
 
 
 @pytest.mark.parametrize("error", [MemoryError, torch.OutOfMemoryError])
-@pytest.mark.parametrize("exploration", [Explore(first_epochs=0), Dagger(walks_learnt=2)])
+@pytest.mark.parametrize("exploration", [Explore(first_epochs=0), DaggerReplay()])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_batch_too_large_for_memory_is_learnt_in_parts_and_gives_the_same(
     error, exploration, threads

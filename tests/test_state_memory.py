@@ -15,9 +15,10 @@ from dyparse.course import Course
 from dyparse.errors import DyparseError
 from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.dagger import Dagger
+from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.sentence import NONE
-from dyparse.state_memory import FIRST_STATES, MOST_COST, StateMemory
+from dyparse.state_memory import FIRST_STATES, MOST_COST, StateMemory, drawn
 from dyparse.system import features
 from dyparse.trainer import Trainer
 from dyparse.training_state import Progress
@@ -262,3 +263,33 @@ def test_the_same_seed_gives_the_same_weights_with_dagger_and_another_others():
     first, again, other = runs
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert any(not torch.equal(first[name], other[name]) for name in first)
+
+
+def test_replay_learns_from_the_last_walk_and_some_before_it_at_a_constant_cost():
+    states = 2 * sum(map(len, TRAIN))
+    counts, _ = epochs_of(DaggerReplay())
+    assert counts == [(k * states, min(k, 2) * states, k) for k in (1, 2, 3, 4)]
+    counts, _ = epochs_of(DaggerReplay(walks_learnt=3))
+    assert counts == [(k * states, min(k, 3) * states, k) for k in (1, 2, 3, 4)]
+
+
+def test_walks_are_drawn_evenly_by_the_keys_of_sentences_and_the_last_always():
+    keys = np.random.default_rng(1).integers(2**63, size=3000)
+    chosen = drawn(keys, walks=5, most=3)
+    assert chosen.shape == (3000, 3)
+    assert (chosen[:, 2] == 4).all()
+    assert (np.diff(chosen, axis=1) > 0).all()
+    shares = np.bincount(chosen.ravel(), minlength=5)[:4] / 3000
+    np.testing.assert_allclose(shares, 0.5, atol=0.04)
+    np.testing.assert_array_equal(chosen, drawn(keys, walks=5, most=3))
+    np.testing.assert_array_equal(chosen[7:9], drawn(keys[7:9], walks=5, most=3))
+
+
+def test_a_walk_added_again_takes_the_place_of_the_first():
+    memory = StateMemory()
+    memory.add([0], 5, made_states(4, 1), walk=1)
+    memory.add([0], 5, made_states(4, 2), walk=2)
+    memory.add([0], 5, made_states(4, 3), walk=2)
+    recalled, walks = memory.recall([0], 5)
+    assert walks == 2
+    assert recalled.paid.tolist() == [1] * 4 + [3] * 4

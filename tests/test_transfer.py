@@ -33,9 +33,8 @@ def test_every_tensor_begins_where_its_type_may():
 
 
 def test_nothing_is_copied_on_a_cpu():
-    assert all(
-        a is b for a, b in zip(to_device(TENSORS, torch.device("cpu")), TENSORS, strict=True)
-    )
+    there = to_device(TENSORS, torch.device("cpu"))
+    assert all(a is b for a, b in zip(there, TENSORS, strict=True))
     (array,) = fetch([TENSORS[2]])()
     assert array.ctypes.data == TENSORS[2].data_ptr()
 
@@ -93,6 +92,4 @@ def test_what_is_fetched_from_a_device_comes_in_one_buffer_as_float32(dtype):
     assert all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays)
     np.testing.assert_array_equal(arrays[0], first.float().numpy())
     np.testing.assert_array_equal(arrays[1], second.numpy())
-    buffers = {(array if array.base is None else array.base).ctypes.data for array in arrays}
     assert arrays[1].ctypes.data == arrays[0].ctypes.data + arrays[0].nbytes
-    assert buffers

@@ -17,19 +17,15 @@ class DaggerPolicy(NamedTuple):
 @dataclass(frozen=True)
 class Dagger(Exploration):
     """In round r the oracle leads with probability β_r = decay^(r−1), else the model; every epoch
-    learns from the states of all rounds so far, or of the last and of some drawn from the others.
+    learns from the states of all rounds so far.
 
     Ross, Gordon & Bagnell (2011), Algorithm 3.1, with β_r = p^(r−1) as in their section 3; the
     oracle's move is the model's favourite among those of least cost. decay = 0 is their
     parameter-free version: the oracle leads in the first round only.
-
-    Learning from all of them gets dearer with every round. `walks_learnt` bounds it: from each
-    sentence the walk of the last round and so many others less one, drawn anew in every epoch.
     """
 
     round_epochs: int = 1
     decay: float = 0.5
-    walks_learnt: int | None = None
 
     keeps_states: ClassVar[bool] = True
 
@@ -38,11 +34,6 @@ class Dagger(Exploration):
             raise ValueError(f"exploration.decay is {self.decay}, expected 0..1")
         if self.round_epochs < 1:
             raise ValueError(f"exploration.round_epochs is {self.round_epochs}, expected 1 or more")
-
-        if self.walks_learnt is not None and self.walks_learnt < 1:
-            raise ValueError(
-                f"exploration.walks_learnt is {self.walks_learnt}, expected 1 or more, or null"
-            )
 
     @property
     def policy(self) -> DaggerPolicy:
