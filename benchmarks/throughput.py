@@ -1,11 +1,13 @@
-"""Speed of training and of parsing, as ratios to the encoder alone, measured in one run.
+"""Speed of training and of parsing: ratios to the encoder alone, and where the time goes.
 
     python benchmarks/throughput.py --root DIR --name UD_English-LinES
+    python benchmarks/throughput.py --root DIR --only training --threads 1 --profile trace.json
 
-Every batch is timed both ways, one after the other, so that whatever else the machine does slows
-down both. *Encoder alone* is forward, backward and optimizer on a batch that is ready (training),
-or forward (parsing). *Training* is all of a step: making the batch, encoding, walk with oracle,
-loss, backward, optimizer, averaging. *Parsing* is all from sentences to sentences with trees.
+Ratios: every batch is timed both ways, one after the other, so that whatever else the machine does
+slows down both. *Encoder alone* is forward, backward and optimizer on a batch that is ready
+(training), or forward (parsing), as torch runs it on the same number of threads. *Training* is all
+of a step: making the batch, encoding, walk with oracle, loss, backward, optimizer, averaging.
+*Parsing* is all from sentences to sentences with trees. Shares: the same again under a stopwatch.
 """
 
 import dyparse.entry  # noqa: I001 - before torch is imported: how OpenMP waits
@@ -13,25 +15,70 @@ import dyparse.entry  # noqa: I001 - before torch is imported: how OpenMP waits
 import argparse
 import copy
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import torch
+from torch.profiler import ProfilerActivity, profile
 
+import dyparse.course
+import dyparse.exercise
+import dyparse.parser
 import dyparse.system
 from dyparse.batch import group_by_length
-from dyparse.config import Network
+from dyparse.choice import load
+from dyparse.course import Course, Lesson
 from dyparse.encoder.bilstm import BiLSTM
-from dyparse.exploration.explore import Explore
-from dyparse.exploration.static import Static
+from dyparse.experiment import find_device
 from dyparse.loss.set_nll import SetNLL
+from dyparse.network import Network
 from dyparse.parser import Parser
 from dyparse.sentence import Sentence
-from dyparse.trainer import Course, Lesson, Trainer
+from dyparse.trainer import Trainer
+from dyparse.treebank.conllu_file import read_sentences
 from dyparse.treebank.sample import Sample
 from dyparse.treebank.ud import UD
 from dyparse.vocabulary import Vocabulary
+from stages import Stopwatch
+from walk_shares import walk_shares
+
+PARSING_BATCH = 2000
+EPOCH = 3  # explorations explore from the second on; DAgger recalls earlier walks
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is measured: a parser with fresh weights, on the training set of a treebank."""
+
+    parser: Parser
+    sentences: list[Sentence]
+    trainer: Trainer
+    exploration: str
+    seconds: float
+
+    def course(self, exploration: str | None = None) -> Course:
+        """A training that has just begun, its memory filled if it has one."""
+        chosen = load("exploration", exploration or self.exploration)
+        lesson = Lesson(chosen, SetNLL(), self.sentences, self.sentences[:1], seed=1)
+        return Course(self.trainer, self.parser, lesson)
+
+    def training_groups(self) -> list[list[int]]:
+        lengths = [len(s) for s in self.sentences]
+        return group_by_length(lengths, self.trainer.max_tokens_per_batch, np.random.default_rng(1))
+
+    def parsing_groups(self) -> list[list[int]]:
+        groups = group_by_length([len(s) for s in self.sentences], PARSING_BATCH)
+        np.random.default_rng(1).shuffle(groups)
+        return groups
+
+    def words(self, group: list[int]) -> int:
+        return sum(len(self.sentences[k]) for k in group)
 
 
 def main() -> None:
@@ -47,17 +94,35 @@ def main() -> None:
         Network(),
         Vocabulary.from_sentences(sentences),
     )
-    threads = torch.get_num_threads()
-    say(f"{treebank.name}, {options.system}, {threads} threads, torch {torch.__version__}\n")
-    for what in options.only or MEASUREMENTS:
-        other, measure = MEASUREMENTS[what]
-        compare(what, other, measure(parser, sentences, options.seconds))
+    parser.model.to(find_device(options.device))
+    trainer = Trainer(precision=options.precision, walk_ahead=options.walk_ahead)
+    bench = Bench(parser, sentences, trainer, options.exploration, options.seconds)
+    say(
+        f"{treebank.name}, {options.system}, {options.exploration}, {parser.model.device}, "
+        f"{torch.get_num_threads()} threads, {options.precision}, torch {torch.__version__}\n"
+    )
+    with profiled(options.profile):
+        for what in options.only or MEASUREMENTS:
+            other, measure, stages = MEASUREMENTS[what]
+            a, b = measure(bench)
+            say(f"\n{what:<9}{a:8,.0f} tokens/s   {other:<14}{b:8,.0f}   ratio {a / b:.2f}\n")
+            if stages and not options.ratios_only:
+                say(stages(bench))
 
 
-def compare(first: str, second: str, speeds: tuple[float, float]) -> None:
-    """One line: two speeds and their ratio."""
-    a, b = speeds
-    say(f"{first:<9}{a:8,.0f} tokens/s   {second:<14}{b:8,.0f}   ratio {a / b:.2f}\n")
+@contextmanager
+def profiled(path: Path | None) -> Iterator[None]:
+    """Write a trace of everything inside, for chrome://tracing or Perfetto."""
+    if path is None:
+        yield
+        return
+    activities = [ProfilerActivity.CPU]
+    if torch.cuda.is_available():
+        activities.append(ProfilerActivity.CUDA)
+    with profile(activities=activities) as trace:
+        yield
+    trace.export_chrome_trace(str(path))
+    say(f"\ntrace written to {path}: open it in Perfetto or chrome://tracing\n")
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -69,118 +134,223 @@ def command_line() -> argparse.ArgumentParser:
         "--name", default="UD_English-LinES", help="treebank in root (default: %(default)s)"
     )
     options.add_argument("--system", default="arc_eager", choices=dyparse.system.names())
+    options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
+    options.add_argument("--device", default="auto", help="auto, cpu, cuda (default: %(default)s)")
     options.add_argument("--threads", type=int, help="threads of torch (default: all)")
+    options.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
+    options.add_argument("--walk-ahead", action="store_true", help="trainer.walk_ahead=true")
     options.add_argument(
         "--seconds", type=float, default=20, help="per measurement (default: %(default)s)"
     )
     options.add_argument(
         "--only", nargs="+", choices=MEASUREMENTS, help="what to measure (default: everything)"
     )
+    options.add_argument("--ratios-only", action="store_true", help="no shares of the stages")
+    options.add_argument("--profile", type=Path, metavar="OUT", help="write a trace here (JSON)")
     return options
 
 
-def time_training(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
+def wait(device: torch.device) -> None:
+    """Until a GPU has done everything."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def training_steps(bench: Bench, exploration: str | None = None) -> Callable[[list[int]], None]:
+    """A function that makes one update from a group of sentences."""
+    course = bench.course(exploration)
+    bench.parser.model.train()
+    if course.lesson.exploration.keeps_states:
+        remember(course, bench)
+    numbers = iter(range(10**9))
+
+    def step(group: list[int]) -> None:
+        course.learn(course.parts(group, EPOCH, next(numbers)), progress=0.5)
+
+    return step
+
+
+def remember(course: Course, bench: Bench) -> None:
+    """Walk through every sentence once in each epoch before the one that is measured."""
+    for epoch in range(1, EPOCH):
+        for number, group in enumerate(bench.training_groups()):
+            for part in course.parts(group, epoch, number):
+                course.find(part, course.update.scorer(part))
+
+
+def time_training(bench: Bench) -> tuple[float, float]:
     """Tokens per second of training steps, and of the encoder alone on the same batches."""
-    course = course_of(parser, sentences, Explore(first_epochs=0))
-    encoder = copy.deepcopy(parser.model.encoder)
+    model = bench.parser.model
+    encoder = copy.deepcopy(model.encoder).train()
     optimizer = torch.optim.AdamW(encoder.parameters(), lr=1e-4, fused=True)
+    half = bench.trainer.precision == "bfloat16"
+    whole = training_steps(bench)
 
     def encoder_alone(group: list[int]) -> Callable[[], None]:
-        batch = parser.batcher.batch([sentences[k] for k in group])
+        keys = np.arange(len(group), dtype=np.uint64)
+        batch = bench.parser.batcher.batch([bench.sentences[k] for k in group], keys)
+        batch = batch.to(model.device)
 
         def step() -> None:
             optimizer.zero_grad(set_to_none=True)
-            encoder(batch).sum().backward()
+            with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
+                encoded = encoder(batch)
+            encoded.sum().backward()
             optimizer.step()
 
         return step
 
-    def whole(group: list[int]) -> Callable[[], object]:
-        return lambda: course.learn(group, epoch=2, progress=0.5)
-
-    parser.model.train()
-    encoder.train()
-    groups = group_by_length(
-        [len(s) for s in sentences], course.trainer.max_tokens_per_batch, np.random.default_rng(1)
-    )
-    return time_both(whole, encoder_alone, (sentences, groups), seconds)
+    return time_both(bench, bench.training_groups(), lambda g: lambda: whole(g), encoder_alone)
 
 
-def time_parsing(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
-    """Tokens per second of parsing, and of the encoder alone on the same batches."""
+def time_parsing(bench: Bench) -> tuple[float, float]:
+    """Tokens per second of parsing, and of the encoder alone on the same batches.
 
-    def encoder_alone(group: list[int]) -> Callable[[], object]:
-        batch = parser.batcher.batch([sentences[k] for k in group])
+    Several batches at a time, as many as there are threads.
+    """
+    parser = bench.parser
+    model = parser.model.eval()
+    groups = bench.parsing_groups()
+    several = [[*chain.from_iterable(groups[k : k + 4])] for k in range(0, len(groups), 4)]
 
+    def encoder_alone(group: list[int]) -> Callable[[], None]:
+        lengths = [len(bench.sentences[k]) for k in group]
+        batches = [
+            parser.batcher.batch([bench.sentences[group[k]] for k in part]).to(model.device)
+            for part in group_by_length(lengths, PARSING_BATCH)
+        ]
+
+        @torch.inference_mode()
         def step() -> None:
-            with torch.inference_mode():
-                parser.model.encode(batch)
+            for batch in batches:
+                model.encoder(batch)
 
         return step
 
     def whole(group: list[int]) -> Callable[[], object]:
-        chosen = [sentences[k] for k in group]
-        return lambda: parser.parse_batch(chosen)
+        chosen = [bench.sentences[k] for k in group]
+        return lambda: list(parser.parse_sentences(chosen, max_tokens_per_batch=PARSING_BATCH))
 
-    parser.model.eval()
-    groups = group_by_length([len(s) for s in sentences], 2000)
-    np.random.default_rng(1).shuffle(groups)
-    return time_both(whole, encoder_alone, (sentences, groups), seconds)
+    return time_both(bench, several, whole, encoder_alone)
 
 
-def time_oracles(parser: Parser, sentences: list[Sentence], seconds: float) -> tuple[float, float]:
+def time_oracles(bench: Bench) -> tuple[float, float]:
     """Tokens per second of dynamic and of static training."""
-    dynamic = course_of(parser, sentences, Explore(first_epochs=0))
-    static = course_of(parser, sentences, Static())
-    parser.model.train()
-    groups = group_by_length(
-        [len(s) for s in sentences], dynamic.trainer.max_tokens_per_batch, np.random.default_rng(1)
-    )
-    return time_both(
-        lambda group: lambda: dynamic.learn(group, epoch=2, progress=0.5),
-        lambda group: lambda: static.learn(group, epoch=2, progress=0.5),
-        (sentences, groups),
-        seconds,
-    )
-
-
-def course_of(parser: Parser, sentences: list[Sentence], exploration: Explore | Static) -> Course:
-    return Course(
-        Trainer(), parser, Lesson(exploration, SetNLL(), sentences, sentences[:1], seed=1)
-    )
+    dynamic, static = training_steps(bench, "explore"), training_steps(bench, "static")
+    groups = bench.training_groups()
+    return time_both(bench, groups, lambda g: lambda: dynamic(g), lambda g: lambda: static(g))
 
 
 def time_both(
+    bench: Bench,
+    groups: list[list[int]],
     first: Callable[[list[int]], Callable[[], object]],
     second: Callable[[list[int]], Callable[[], object]],
-    sentences_and_batches: tuple[list[Sentence], list[list[int]]],
-    seconds: float,
 ) -> tuple[float, float]:
-    """Tokens per second of two ways to treat a batch, taken in turn until the time is over.
-
-    A batch is the numbers of its sentences.
-    """
-    sentences, batches = sentences_and_batches
-    for batch in batches[:5]:  # compilation, allocation
-        first(batch)(), second(batch)()
-    tokens, spent = 0, [0.0, 0.0]
-    while sum(spent) < seconds:
-        for turn, batch in enumerate(batches):
+    """Tokens per second of two ways to treat a group, taken in turn until the time is over."""
+    device = bench.parser.model.device
+    for group in groups[:5]:  # compilation, allocation
+        first(group)(), second(group)()
+    words, spent = 0, [0.0, 0.0]
+    while sum(spent) < bench.seconds:
+        for turn, group in enumerate(groups):
             for k in (0, 1) if turn % 2 else (1, 0):  # neither always finds the caches warm
-                step = (first, second)[k](batch)
+                step = (first, second)[k](group)
+                wait(device)
                 start = time.perf_counter()
                 step()
+                wait(device)
                 spent[k] += time.perf_counter() - start
-            tokens += sum(len(sentences[k]) for k in batch)
-            if sum(spent) >= seconds:
+            words += bench.words(group)
+            if sum(spent) >= bench.seconds:
                 break
-    return tokens / spent[0], tokens / spent[1]
+    return words / spent[0], words / spent[1]
+
+
+def training_stages(bench: Bench) -> str:
+    """Where the time of training goes."""
+    step, clock, model = training_steps(bench), Stopwatch(bench.parser.model.device), Course
+    groups = bench.training_groups()
+    for group in groups[:3]:
+        step(group)
+    network = type(bench.parser.model)
+    places = [
+        (model, "parts", "reading: making batches"),
+        (network, "encode", "encoding"),
+        (network, "table", "walk: table"),
+        (dyparse.course, "walk_and_record", "walk"),
+        (dyparse.exercise, "targets", "states to the device"),
+        (dyparse.course.StateMemory, "add", "memory of states"),
+        (dyparse.course.StateMemory, "recall", "memory of states"),
+        (network, "score", "loss: scores of states"),
+        (SetNLL, "__call__", "loss"),
+        (type(bench.parser.model.labeller), "forward", "loss: labels"),
+        (dyparse.exercise, "label_loss", "loss: labels"),
+        (torch.autograd, "grad", "backward"),
+        (torch.Tensor, "backward", "backward"),
+        (model, "clip_gradients", "optimizer: clipping"),
+        (torch.optim.AdamW, "step", "optimizer"),
+        (dyparse.course.MovingAverage, "follow", "optimizer: averaging"),
+    ]
+    words, start = 0, time.perf_counter()
+    with clock.on(*places):
+        for group in groups:
+            step(group)
+            words += bench.words(group)
+            if time.perf_counter() - start > bench.seconds:
+                break
+    whole = time.perf_counter() - start
+    split_walk(bench, clock, groups[0], with_oracle=True)
+    return clock.table(words, whole)
+
+
+def parsing_stages(bench: Bench) -> str:
+    """Where the time of parsing a file goes, reading and writing included."""
+    parser, clock = bench.parser, Stopwatch(bench.parser.model.device)
+    network = type(parser.model)
+    places = [
+        (type(parser.batcher), "batch", "reading: making batches"),
+        (network, "encode", "encoding"),
+        (network, "table", "walk: table"),
+        (dyparse.parser, "walk_greedily", "walk"),
+        (type(parser.model.labeller), "forward", "labels"),
+        (Parser, "_with_labels", "trees"),
+        (Sentence, "to_conllu", "writing"),
+    ]
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "input.conllu"
+        path.write_text("".join(s.to_conllu() for s in bench.sentences[:2000]), encoding="utf-8")
+        words = sum(map(len, bench.sentences[:2000]))
+        start = time.perf_counter()
+        with clock.on(*places):
+            stream = read_sentences(str(path), trees=False)
+            with clock.stage("reading"):
+                read = list(stream)
+            for sentence in parser.parse_sentences(read, max_tokens_per_batch=PARSING_BATCH):
+                sentence.to_conllu()
+        whole = time.perf_counter() - start
+    split_walk(bench, clock, bench.parsing_groups()[0], with_oracle=False)
+    return clock.table(words, whole)
+
+
+def split_walk(bench: Bench, clock: Stopwatch, group: list[int], *, with_oracle: bool) -> None:
+    """Share the walk's time out among its kernels."""
+    parser = bench.parser
+    sentences = [bench.sentences[k] for k in group]
+    with torch.inference_mode():
+        model = parser.model.eval()
+        batch = parser.batcher.batch(sentences)
+        scorer = model.scorer(model.table(model.encode(batch.to(model.device))))()
+    gold = parser.batcher.gold(sentences).head if with_oracle else None
+    seconds = clock.seconds.pop("walk")
+    for name, share in walk_shares(parser.system, scorer, batch.words, gold).items():
+        clock.seconds[name if name == "oracle" else f"walk: {name}"] += seconds * share
 
 
 MEASUREMENTS = {
-    "training": ("encoder alone", time_training),
-    "parsing": ("encoder alone", time_parsing),
-    "dynamic": ("static", time_oracles),
+    "training": ("encoder alone", time_training, training_stages),
+    "parsing": ("encoder alone", time_parsing, parsing_stages),
+    "dynamic": ("static", time_oracles, None),
 }
 
 

@@ -1,8 +1,8 @@
 """Batches: sentences as padded arrays of numbers, grouped by length."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dyparse.sentence import NONE, Sentence
+from dyparse.transfer import to_device
 from dyparse.vocabulary import PADDING, ROOT, UNKNOWN, Vocabulary, shortened, subwords
 
 FEATURES = ("word", "subword", "character", "upos", "xpos", "feats")
@@ -35,8 +36,9 @@ class Batch:
     Features that the encoder does not use are absent.
     """
 
-    words: NDArray[np.int32]  # [B]  number of words
+    words: NDArray[np.int32]  # [B]  number of words; stays on the host
     length: Tensor  # int64 [B]  tokens, root included
+    keys: Tensor | None = None  # int64 [B]  what is dropped while training follows from them
     word: Tensor | None = None  # int64 [B, N]
     upos: Tensor | None = None  # int64 [B, N]
     xpos: Tensor | None = None  # int64 [B, N]
@@ -51,20 +53,17 @@ class Batch:
         return len(self.words), int(self.words.max()) + 1
 
     def to(self, device: torch.device) -> "Batch":
-        """The same batch on a device; the host copies overlap with what the device does."""
-
-        def move(value: Tensor) -> Tensor:
-            return value.to(device, non_blocking=True)
-
-        changed: dict[str, object] = {}
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                changed[name] = move(value)
-            elif isinstance(value, Bags):
-                changed[name] = Bags(*map(move, value))
-            else:
-                changed[name] = value
-        return Batch(**changed)  # type: ignore[arg-type]  # the fields are those just read
+        """The same batch on a device, in one copy that is not waited for."""
+        parts = {name: part for name, part in vars(self).items() if isinstance(part, Tensor | Bags)}
+        flat = chain.from_iterable(
+            part if isinstance(part, Bags) else (part,) for part in parts.values()
+        )
+        moved = iter(to_device(list(flat), device))
+        on_device = {
+            name: Bags(*islice(moved, 3)) if isinstance(part, Bags) else next(moved)
+            for name, part in parts.items()
+        }
+        return replace(self, **on_device)  # type: ignore[arg-type]  # the fields are those just read
 
 
 class Gold(NamedTuple):
@@ -107,8 +106,8 @@ class Batcher:
         self._feats = Remembered(self._numbers_of_feats)
         self._subwords = Remembered(self._numbers_of_subwords)
 
-    def batch(self, sentences: Sequence[Sentence]) -> Batch:
-        """The sentences' features as arrays."""
+    def batch(self, sentences: Sequence[Sentence], keys: NDArray[np.uint64] | None = None) -> Batch:
+        """The sentences' features as arrays; for training, with a random key for each of them."""
         words = np.array([len(s) for s in sentences], dtype=np.int32)
         parts: dict[str, Tensor | Bags] = {}
         if "word" in self.features:
@@ -124,6 +123,8 @@ class Batcher:
         if "character" in self.features:
             parts["character"], parts["form"] = self._characters(words, [s.form for s in sentences])
         length = torch.from_numpy(words.astype(np.int64) + 1)
+        if keys is not None:
+            parts["keys"] = torch.from_numpy(keys.view(np.int64))
         return Batch(words=words, length=length, **parts)  # type: ignore[arg-type]  # by name, as above
 
     def gold(self, sentences: Sequence[Sentence]) -> Gold:

@@ -1,9 +1,9 @@
 """Models on disk: a directory of data, never of code.
 
-    model.safetensors   the weights
-    config.yaml         system, encoder and sizes, by name; versions of format and code
-    vocabulary.json     what the training sentences hold
-    metrics.json        how good it is
+model.safetensors   the weights
+config.yaml         system, encoder and sizes, by name; versions of format and code
+vocabulary.json     what the training sentences hold
+metrics.json        how good it is
 """
 
 import json
@@ -18,15 +18,16 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from dyparse.config import Network, construct, describe, restore
+from dyparse.config import construct, describe, restore
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import CheckpointError, ConfigError
+from dyparse.network import Network
 from dyparse.output_file import write
 from dyparse.system import System
 from dyparse.version import __version__
 from dyparse.vocabulary import Vocabulary
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 WEIGHTS, CONFIG, VOCABULARY, METRICS = (
     "model.safetensors",
     "config.yaml",
@@ -84,7 +85,11 @@ def read_checkpoint(directory: str | Path) -> Checkpoint:
     except (ConfigError, KeyError) as error:
         raise damaged(path / CONFIG, str(error)) from error
     return Checkpoint(
-        system, encoder, network, _read_vocabulary(path / VOCABULARY), _read_weights(path / WEIGHTS)
+        system,
+        encoder,
+        network,
+        _read_vocabulary(path / VOCABULARY),
+        upgraded(_read_weights(path / WEIGHTS), config["format_version"]),
     )
 
 
@@ -119,10 +124,11 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise damaged(path, "not YAML") from error
     if not isinstance(config, dict) or "format_version" not in config:
         raise damaged(path, "no format_version")
-    if config["format_version"] != FORMAT_VERSION or config["format_version"] is True:
+    version = config["format_version"]
+    if version not in range(1, FORMAT_VERSION + 1) or version is True:
         raise CheckpointError(
-            f"{path}: format_version {config['format_version']!r}, but dyparse {__version__} "
-            f"reads {FORMAT_VERSION}; "
+            f"{path}: format_version {version!r}, but dyparse {__version__} "
+            f"reads 1 to {FORMAT_VERSION}; "
             f"use the dyparse that wrote it ({config.get('dyparse', 'unknown')}) or train again"
         )
     return config
@@ -140,6 +146,22 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
         return load_tensors(_read(path))
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise damaged(path, str(error)) from error
+
+
+def upgraded(weights: dict[str, Tensor], version: int) -> dict[str, Tensor]:
+    """The weights as this version names them.
+
+    Version 1 had an LSTM for each direction, `forwards` and `backwards`, where there is one now.
+    """
+    if version > 1:
+        return weights
+    renamed = {}
+    for name, tensor in weights.items():
+        name = name.replace(".forwards.", ".lstm.")
+        if ".backwards." in name:
+            name = name.replace(".backwards.", ".lstm.") + "_reverse"
+        renamed[name] = tensor
+    return renamed
 
 
 def damaged(path: Path, finding: str) -> CheckpointError:

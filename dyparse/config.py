@@ -20,21 +20,9 @@ from omegaconf.errors import OmegaConfBaseException
 from dyparse.choice import find
 from dyparse.errors import ConfigError
 
-NOT_HASHED = ("output", "logger", "device", "threads", "seed")  # how and where, or named apart
-
-
-@dataclass(frozen=True)
-class Network:
-    """Sizes of the scorer of moves and of the labeller."""
-
-    hidden: int = 128
-    dropout: float = 0.33
-
-    def __post_init__(self) -> None:
-        if self.hidden < 1:
-            raise ValueError(f"network.hidden is {self.hidden}, expected 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"network.dropout is {self.dropout}, expected 0 <= x < 1")
+NOT_HASHED = (  # how and where, or named apart
+    *("output", "logger", "device", "threads", "seed", "compile", "resume", "checkpoint_minutes"),
+)
 
 
 @dataclass
@@ -52,7 +40,16 @@ class TrainOptions:
     seed: int
     device: str
     threads: int | None
+    compile: bool
+    resume: bool
+    checkpoint_minutes: float
     output: str | None
+
+    def __post_init__(self) -> None:
+        if not self.checkpoint_minutes > 0:
+            raise ValueError(
+                f"checkpoint_minutes is {self.checkpoint_minutes}, expected more than 0"
+            )
 
 
 @dataclass

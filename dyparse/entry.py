@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dyparse.errors import DyparseError
+from dyparse.errors import ConfigError, DyparseError, TreebankError
 
 # OpenMP threads that spin long while another waits for a busy core make training dozens of times
 # slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
@@ -18,7 +18,9 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except DyparseError as error:
-        sys.exit(_complain(str(error)))
+        found_by_all = isinstance(error, ConfigError | TreebankError)
+        is_first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started
+        sys.exit(_complain(str(error)) if is_first or not found_by_all else 2)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)

@@ -1,10 +1,13 @@
 """One run, from options to results: what train.py and evaluate.py do."""
 
+import hashlib
 import json
+import os
 import random
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,8 @@ from dyparse.attachment_scores import align_words, attachment_scores
 from dyparse.checkpoint import read_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
+    NOT_HASHED,
     EvaluateOptions,
-    Network,
     TrainOptions,
     build,
     checked,
@@ -26,9 +29,12 @@ from dyparse.config import (
     require_seed,
     run_directory,
 )
+from dyparse.course import Lesson
 from dyparse.errors import ConfigError, NoSplitError
+from dyparse.network import Network
 from dyparse.output_file import write
 from dyparse.parser import Parser
+from dyparse.processes import Processes, is_first_launched, launched, training_together
 from dyparse.run_result import (
     GOLD,
     PARSED,
@@ -41,7 +47,8 @@ from dyparse.run_result import (
 )
 from dyparse.score_report import ScoreReport, score_report
 from dyparse.sentence import Sentence
-from dyparse.trainer import Lesson, Trainer
+from dyparse.trainer import Trainer
+from dyparse.training_state import NAME, TrainingFile
 from dyparse.treebank import Treebank
 from dyparse.vocabulary import Vocabulary
 
@@ -68,29 +75,41 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
     splits = read_splits(treebank, trainer.max_sentences, read)
     train_sentences, dev = splits["train"], splits["dev"]
     directory = run_directory(config, choices, treebank.name)
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / RESULT).unlink(missing_ok=True)  # of an earlier run: this one is not finished yet
-    write(directory / "config.yaml", OmegaConf.to_yaml(config, resolve=True).encode())
-
+    text = OmegaConf.to_yaml(config, resolve=True)
+    file = TrainingFile(directory / NAME, identity(config, splits), options.checkpoint_minutes)
     parser = Parser.with_fresh_weights(
         system, encoder, network, Vocabulary.from_sentences(train_sentences)
     )
     parser.model.to(device)
-    say(describe_run(parser, train_sentences, dev, choices, device))
-    log = logger.open(directory, OmegaConf.to_container(config, resolve=True))
-    failed = True
-    try:
-        lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
-        curve = follow_training(trainer, parser, lesson, directory, log)
-        results = final_results(directory / "model", splits, device)
-        chosen = (text_of(system), text_of(exploration), text_of(loss))
-        cell = Cell(*chosen, treebank.name, options.seed)
-        keep_result(directory, cell, shared_setting(options), curve, splits, device)
-        say(next_commands(directory / "model", options.treebank))
-        log.finish(results, directory / "model")
-        failed = False
-    finally:
-        log.close(failed=failed)
+    lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
+    with training_together(device) as processes:
+        if processes.is_first:
+            prepare_directory(directory, text, file, resume=options.resume)
+        processes.from_first(None)  # nobody reads before it is written
+        say(describe_run(parser, train_sentences, dev, choices, place(device, processes)))
+        if options.compile:
+            parser.model.encoder.compile(dynamic=True)
+        if not processes.is_first:
+            deque(trainer.train(parser, lesson, forget, file=file, processes=processes), maxlen=0)
+            return {}
+        log = logger.open(directory, OmegaConf.to_container(config, resolve=True))
+        failed = True
+        try:
+            epochs = trainer.train(
+                parser, lesson, keeper(directory), file=file, processes=processes
+            )
+            curve = follow_training(epochs, trainer.epochs, directory, log)
+            chosen = (text_of(system), text_of(exploration), text_of(loss))
+            cell = Cell(*chosen, treebank.name, options.seed)
+            best = Parser.load(directory / "model", device)
+            results = final_results(directory / "model", best, splits)
+            keep_result(directory, cell, shared_setting(options), curve, splits, best)
+            say(next_commands(directory / "model", options.treebank))
+            log.finish(results, directory / "model")
+            file.remove()
+            failed = False
+        finally:
+            log.close(failed=failed)
     return results
 
 
@@ -126,26 +145,58 @@ def evaluate(config: DictConfig) -> ScoreReport:
     return report
 
 
-def follow_training(
-    trainer: Trainer, parser: Parser, lesson: Lesson, directory: Path, log: Any
-) -> list[dict[str, float]]:
-    """Train with a line per epoch on the terminal and in metrics.jsonl; the figures of all epochs.
+def identity(config: DictConfig, splits: dict[str, list[Sentence]]) -> str:
+    """What a training must have in common with a saved one to go on with it: options and words.
 
-    The best model stays in directory/model.
+    Where it runs, and how it is logged, may change.
     """
+    options = {key: value for key, value in config.items() if key not in NOT_HASHED}
+    options |= {"seed": config.seed, "treebank": None}
+    digest = hashlib.sha256(OmegaConf.to_yaml(OmegaConf.create(options), resolve=True).encode())
+    for sentence in (*splits["train"], *splits["dev"]):
+        digest.update(sentence.to_conllu().encode())
+    return digest.hexdigest()
+
+
+def prepare_directory(directory: Path, config: str, file: TrainingFile, *, resume: bool) -> None:
+    """Make the run's directory, with its options; what an earlier run left there that is no more
+    true is removed.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / RESULT).unlink(missing_ok=True)  # this run is not finished yet
+    if not resume:
+        file.remove()
+    elif file.path.exists():
+        say(f"resuming  from {file.path}; train from the beginning with resume=false")
+    write(directory / "config.yaml", config.encode())
+
+
+def keeper(directory: Path) -> Callable[[Parser, dict[str, float]], None]:
+    """Saves the best parser in directory/model."""
 
     def keep(best: Parser, figures: dict[str, float]) -> None:
         best.save(directory / "model", {"best_epoch": figures})
 
+    return keep
+
+
+def forget(_best: Parser, _figures: dict[str, float]) -> None:
+    """What processes other than the first do with the best parser."""
+
+
+def follow_training(
+    epochs: Iterable[dict[str, float]], total: int, directory: Path, log: Any
+) -> list[dict[str, float]]:
+    """A line per epoch on the terminal and in metrics.jsonl; the figures of all epochs."""
     curve = []
     start = time.perf_counter()
     with (directory / "metrics.jsonl").open("w", encoding="utf-8") as metrics:
-        for figures in trainer.train(parser, lesson, keep):
+        for figures in epochs:
             metrics.write(json.dumps(figures) + "\n")
             metrics.flush()
             curve.append(figures)
             log.epoch(figures)
-            say(epoch_line(figures, trainer.epochs))
+            say(epoch_line(figures, total))
     say(f"trained in {time.perf_counter() - start:.0f} s")
     return curve
 
@@ -163,10 +214,9 @@ def read_splits(
 
 
 def final_results(
-    model: Path, splits: dict[str, list[Sentence]], device: torch.device
+    model: Path, parser: Parser, splits: dict[str, list[Sentence]]
 ) -> dict[str, dict[str, float]]:
     """Results of the model that was kept, printed and written to its metrics.json."""
-    parser = Parser.load(model, device)
     named = {split: sentences for split, sentences in splits.items() if split != "train"}
     results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
     content = json.dumps(read_metrics(model) | results, indent=2) + "\n"
@@ -181,13 +231,12 @@ def keep_result(
     setting: dict[str, Any],
     curve: list[dict[str, float]],
     splits: dict[str, list[Sentence]],
-    device: torch.device,
+    parser: Parser,
 ) -> None:
     """Write what a comparison needs: `result.json`, and the sentences as parsed and as in gold.
 
     They are those of test, or of dev where there is no test.
     """
-    parser = Parser.load(directory / "model", device)
     dev = align_words(splits["dev"], list(parser.parse_sentences(splits["dev"])))
     split = "test" if "test" in splits else "dev"
     gold = splits[split]
@@ -253,17 +302,25 @@ def describe_run(
     train_sentences: Sequence[Sentence],
     dev: Sequence[Sentence],
     choices: dict[str, str],
-    device: torch.device,
+    place: str,
 ) -> str:
     """What is trained, on what, where."""
     parameters = sum(p.numel() for p in parser.model.parameters())
-    place = f"{device}, {torch.get_num_threads()} threads" if device.type == "cpu" else str(device)
     return (
         f"          {len(train_sentences)} sentences, {sum(map(len, train_sentences))} words to "
         f"learn from; {len(dev)} sentences of dev\n"
         f"parser    {choices['system']}, {choices['exploration']}, {choices['loss']}; "
         f"{parameters / 1e6:.2f} million parameters on {place}"
     )
+
+
+def place(device: torch.device, processes: Processes) -> str:
+    """Where a training runs."""
+    threads = torch.get_num_threads()
+    name = str(device)
+    if device.type == "cpu":
+        name += f", {threads} thread{'s' * (threads > 1)}"
+    return name if processes.count == 1 else f"{processes.count} processes ({name} each)"
 
 
 def epoch_line(figures: dict[str, float], epochs: int) -> str:
@@ -307,7 +364,9 @@ def require_threads(threads: int | None) -> None:
 def find_device(device: str) -> torch.device:
     """The device that was asked for, if it is there."""
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and launched():  # one for each process of this machine
+        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     try:
         torch.empty(0, device=device)
         return torch.device(device)
@@ -319,5 +378,6 @@ def find_device(device: str) -> torch.device:
 
 
 def say(text: str) -> None:
-    """A line for the user, above a progress bar if there is one."""
-    tqdm.write(text)
+    """A line for the user, above a progress bar if there is one; from the first process only."""
+    if is_first_launched():
+        tqdm.write(text)

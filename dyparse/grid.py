@@ -14,7 +14,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.choice import load, text_of
 from dyparse.config import (
-    Network,
     TrainOptions,
     build,
     checked,
@@ -24,6 +23,7 @@ from dyparse.config import (
 )
 from dyparse.errors import ConfigError
 from dyparse.experiment import find_device, require_threads
+from dyparse.network import Network
 from dyparse.run_result import RESULT, Cell
 
 AXES = ("system", "exploration", "loss")

@@ -1,15 +1,20 @@
 """The network: batch → token table → move scores; labels of arcs."""
 
-import numpy as np
+from collections.abc import Callable
+
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding_bag
 
 from dyparse.batch import Batch
-from dyparse.dropout import Dropout
+from dyparse.dropout import Dropout, keys_below, signed
 from dyparse.encoder import Encoder
+from dyparse.network import Network
 from dyparse.scorer import Scorer
+from dyparse.sentence import NONE
+from dyparse.transfer import fetch
+
+LABELS, STATES = -1, -2  # numbers of the labeller and of the states below a sentence's key
 
 
 class Model(nn.Module):
@@ -20,18 +25,20 @@ class Model(nn.Module):
     """
 
     def __init__(
-        self, encoder: Encoder, *, slots: int, moves: int, labels: int, hidden: int, dropout: float
+        self, encoder: Encoder, network: Network, *, slots: int, moves: int, labels: int
     ) -> None:
         super().__init__()
+        hidden, width = network.hidden, network.reduced or encoder.width
         self.encoder = encoder
-        self.shares = nn.Linear(encoder.width, slots * hidden, bias=False)
+        self.reduce = _reduction(encoder.width, network.reduced)
+        self.shares = nn.Linear(width, slots * hidden, bias=False)
         self.empty_shares = nn.Parameter(torch.zeros(1, slots, hidden))
         self.hidden_bias = nn.Parameter(torch.zeros(hidden))
         self.output = nn.Linear(hidden, moves)
-        self.labeller = Labeller(encoder.width, hidden, labels, dropout)
-        self.dropout = Dropout(dropout)
+        self.labeller = Labeller(width, hidden, labels, network.dropout)
+        self.dropout = Dropout(network.dropout)
         with torch.no_grad():  # as if one layer had all slots as its input
-            bound = (6 / (slots * encoder.width + hidden)) ** 0.5
+            bound = (6 / (slots * width + hidden)) ** 0.5
             self.shares.weight.uniform_(-bound, bound)
 
     @property
@@ -40,8 +47,11 @@ class Model(nn.Module):
         return self.hidden_bias.device
 
     def encode(self, batch: Batch) -> Tensor:
-        """batch → [B, N, width]"""
-        return self.encoder(batch)  # type: ignore[no-any-return]  # as torch modules are called untyped
+        """The encoder's vectors, reduced: the table and the labels are made of fewer numbers.
+
+        batch → [B, N, width]
+        """
+        return self.reduce(self.encoder(batch))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
     def table(self, encoded: Tensor) -> Tensor:
         """Every token's share in every slot, and last the shares of an empty slot.
@@ -52,22 +62,39 @@ class Model(nn.Module):
         shares = self.shares(encoded.reshape(-1, encoded.shape[-1])).view(-1, slots, hidden)
         return torch.cat([shares, self.empty_shares])
 
-    def scorer(self, table: Tensor) -> Scorer:
-        """What the walk needs, on the host: the one synchronisation of a batch.
+    def scorer(self, table: Tensor, key: int | None = None) -> Callable[[], Scorer]:
+        """What the walk needs, on the host; the function returned waits for it.
 
-        While training, hidden units are dropped here too, the same ones in all states of the batch:
-        an exploring walk then errs about as often on known sentences as it will on new ones.
+        It is the one synchronisation of a batch. While training, hidden units are dropped here too,
+        the same ones in all states of the batch, as its key has it: an exploring walk then errs
+        about as often on known sentences as it will on new ones.
         """
-        output = self.dropout(self.output.weight[:1].new_ones(1, self.output.in_features))
-        parts = (table, self.hidden_bias, self.output.weight * output, self.output.bias)
-        return Scorer(*map(_on_host, parts))
+        weight = self.output.weight
+        if self.dropout.is_active:
+            assert key is not None, "training needs a key for what the walk drops"
+            keys = torch.full((1,), signed(key), dtype=torch.int64, device=weight.device)
+            weight = self.dropout(weight, keys)
+        arrive = fetch([table, self.hidden_bias, weight, self.output.bias])
+        return lambda: Scorer(*arrive())
 
-    def score(self, table: Tensor, features: Tensor) -> Tensor:
-        """Scores of every move in T states.  [tokens, F, D], [T, F] → [T, M]"""
+    def score(self, table: Tensor, features: Tensor, keys: Tensor | None = None) -> Tensor:
+        """Scores of every move in T states; keys say what each drops while training.
+
+        [tokens, F, D], [T, F], [T] → [T, M]
+        """
         tokens, slots, hidden = table.shape
         rows = features * slots + torch.arange(slots, device=features.device)  # [T, F]
         sums = embedding_bag(rows, table.view(tokens * slots, hidden), mode="sum")  # [T, D]
-        return self.output(self.dropout(torch.relu(sums + self.hidden_bias)))  # type: ignore[no-any-return]  # as torch modules are called untyped
+        return self.output(self.dropout(torch.relu(sums + self.hidden_bias), keys))  # type: ignore[no-any-return]  # as torch modules are called untyped
+
+
+def _reduction(width: int, reduced: int | None) -> nn.Module:
+    if reduced is None:
+        return nn.Identity()
+    layer = nn.Linear(width, reduced)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 class Labeller(nn.Module):
@@ -80,18 +107,21 @@ class Labeller(nn.Module):
         self.output = nn.Linear(hidden, labels)
         self.dropout = Dropout(dropout)
 
-    def forward(self, encoded: Tensor, head: Tensor) -> Tensor:
-        """Of every token with its head.  [B, N, width], [B, N] → [B, N, labels]"""
+    def forward(self, encoded: Tensor, head: Tensor, keys: Tensor | None = None) -> Tensor:
+        """Of every token with its head; keys say what a sentence drops while training.
+
+        [B, N, width], [B, N], [B] → [B, N, labels]
+        """
         B, N, _ = encoded.shape
         rows = (head + torch.arange(B, device=head.device).unsqueeze(1) * N).flatten()
         of_head = self.head(encoded).flatten(0, 1).index_select(0, rows).view(B, N, -1)
-        return self.output(self.dropout(torch.relu(of_head + self.dependent(encoded))))  # type: ignore[no-any-return]  # as torch modules are called untyped
+        hidden = torch.relu(of_head + self.dependent(encoded))  # [B, N, hidden]
+        if keys is not None:
+            tokens = torch.arange(N, device=keys.device)
+            keys = keys_below(keys_below(keys, LABELS).unsqueeze(1), tokens)  # [B, N]
+        return self.output(self.dropout(hidden, keys))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
 def label_loss(scores: Tensor, label: Tensor) -> Tensor:
-    """Mean cross-entropy over the tokens whose label is not NONE.  [B, N, labels], [B, N] → []"""
-    return cross_entropy(scores.flatten(0, 1), label.flatten(), ignore_index=-1)
-
-
-def _on_host(tensor: Tensor) -> NDArray[np.float32]:
-    return tensor.detach().to("cpu", torch.float32).numpy()
+    """Cross-entropy, summed over tokens whose label is not NONE.  [B, N, labels], [B, N] → []"""
+    return cross_entropy(scores.flatten(0, 1), label.flatten(), ignore_index=NONE, reduction="sum")

@@ -1,9 +1,11 @@
 """The parser: sentences in, trees out."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import conllu
 import numpy as np
@@ -13,9 +15,10 @@ from torch import Tensor
 
 from dyparse.batch import Batcher, group_by_length, windows
 from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_checkpoint
-from dyparse.config import Network
 from dyparse.encoder import EncoderChoice
 from dyparse.model import Model
+from dyparse.network import Network
+from dyparse.precision import autocast, require_precision
 from dyparse.replay import Replayed, replay
 from dyparse.scorer import Scorer
 from dyparse.sentence import Sentence
@@ -24,6 +27,8 @@ from dyparse.tokenizer import tokenize
 from dyparse.vocabulary import Vocabulary
 from dyparse.walk import GREEDY, Visited, walk_and_record, walk_greedily
 
+T = TypeVar("T")
+R = TypeVar("R")
 Input: TypeAlias = str | Sequence[str] | conllu.TokenList | Sentence
 
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
@@ -39,6 +44,7 @@ class Parser:
     vocabulary: Vocabulary
     model: Model
     batcher: Batcher
+    precision: str = "float32"  # of the network; see dyparse.precision
 
     @classmethod
     def with_fresh_weights(
@@ -47,18 +53,23 @@ class Parser:
         """A parser that knows nothing yet; its weights come from torch's random generator."""
         model = Model(
             encoder.build(vocabulary),
+            network,
             slots=len(system.slots),
             moves=len(system.moves),
             labels=len(vocabulary.labels),
-            hidden=network.hidden,
-            dropout=network.dropout,
         )
         batcher = Batcher(vocabulary, frozenset(encoder.features), encoder.subword_buckets)
         return cls(system, encoder, network, vocabulary, model, batcher)
 
     @classmethod
-    def load(cls, directory: str | Path, device: str | torch.device = "cpu") -> "Parser":
-        """The parser saved in a model directory; CheckpointError says what is wrong with one."""
+    def load(
+        cls, directory: str | Path, device: str | torch.device = "cpu", precision: str = "float32"
+    ) -> "Parser":
+        """The parser saved in a model directory; CheckpointError says what is wrong with one.
+
+        precision is float32, bfloat16, or auto: the latter where the device computes in it itself.
+        """
+        require_precision(precision, "precision")
         saved = read_checkpoint(directory)
         parts = (saved.system, saved.encoder, saved.network, saved.vocabulary)
         try:
@@ -67,7 +78,7 @@ class Parser:
         except (RuntimeError, MemoryError) as error:  # sizes that do not fit, or are absurd
             raise damaged(Path(directory), " ".join(str(error).split())[:200]) from error
         parser.model.to(device).eval()
-        return parser
+        return replace(parser, precision=precision)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
@@ -90,19 +101,30 @@ class Parser:
     def parse_sentences(
         self, sentences: Iterable[Sentence], *, max_tokens_per_batch: int = 2000
     ) -> Iterator[Sentence]:
-        """Trees of a stream of sentences, in order; memory does not grow with the stream."""
-        for window in windows(sentences, len, WORDS_PER_WINDOW):
-            parsed: dict[int, Sentence] = {}
-            for group in group_by_length([len(s) for s in window], max_tokens_per_batch):
-                parsed.update(zip(group, self.parse_batch([window[k] for k in group]), strict=True))
-            yield from (parsed[k] for k in range(len(window)))
+        """Trees of a stream of sentences, in order; memory does not grow with the stream.
+
+        Several batches are parsed side by side, each on a thread of its own, and the next sentences
+        are read meanwhile: so a walk on the CPU runs beside the encoding of other batches, on
+        whatever device that is.
+        """
+        with side_by_side(self.model.device) as submit:
+            waiting: list[Group] = []
+            for window in windows(sentences, len, WORDS_PER_WINDOW):
+                groups = group_by_length([len(s) for s in window], max_tokens_per_batch)
+                # A single batch has all threads to itself.
+                start = submit if len(groups) > 1 else at_once
+                coming = [(g, start(self.parse_batch, [window[k] for k in g])) for g in groups]
+                yield from in_order(waiting)
+                waiting = coming
+            yield from in_order(waiting)
 
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
-        encoded, scorer, words = self._encode(sentences)
-        heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
-        return self._with_labels(sentences, encoded, heads)
+        with autocast(self.precision, self.model.device):
+            encoded, scorer, words = self._encode(sentences)
+            heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
+            return self._with_labels(sentences, encoded, heads)
 
     @torch.inference_mode()
     def watch_batch(self, gold: Sequence[Sentence]) -> tuple[list[Sentence], Visited, Replayed]:
@@ -121,7 +143,7 @@ class Parser:
         self.model.eval()
         batch = self.batcher.batch(sentences)
         encoded = self.model.encode(batch.to(self.model.device))
-        return encoded, self.model.scorer(self.model.table(encoded)), batch.words
+        return encoded, self.model.scorer(self.model.table(encoded))(), batch.words
 
     def _with_labels(
         self, sentences: Sequence[Sentence], encoded: Tensor, heads: NDArray[np.int32]
@@ -139,6 +161,43 @@ class Parser:
         """Tag columns that the encoder reads and the sentence does not have at all."""
         tags = [name for name in ("upos", "xpos", "feats") if name in self.encoder.features]
         return [name.upper() for name in tags if set(getattr(sentence, name)) == {"_"}]
+
+
+Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
+
+
+def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:
+    """The sentences of all groups, by their places."""
+    parsed: dict[int, Sentence] = {}
+    for places, result in groups:
+        parsed.update(zip(places, result(), strict=True))
+    return (parsed[k] for k in range(len(parsed)))
+
+
+def at_once(task: Callable[[T], R], argument: T) -> Callable[[], R]:
+    """The task's result, when it is done."""
+    result = task(argument)
+    return lambda: result
+
+
+@contextmanager
+def side_by_side(device: torch.device) -> Iterator[Callable[..., Callable[[], Any]]]:
+    """A function that starts a task on one of several threads and returns what waits for it.
+
+    As many threads as torch has, each with one thread of torch: whole batches side by side use
+    several cores better than the small products of an LSTM shared out among them, and do not stand
+    still when another program takes one of the cores. Next to a GPU two at least, so that one batch
+    is walked while another is encoded.
+    """
+    threads = max(torch.get_num_threads(), 1 if device.type == "cpu" else 2)
+    if threads == 1:
+        yield at_once
+        return
+    pool = ThreadPoolExecutor(threads, "parse", initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        yield lambda task, argument: pool.submit(task, argument).result
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def as_sentence(given: Input) -> Sentence:

@@ -66,9 +66,7 @@ class Sentence:
             raise ValueError(
                 f"{self.place} has {len(self)} words; got {len(head)} heads, {len(relation)} labels"
             )
-        return replace(
-            self, head=list(map(int, head)), relation=list(relation), has_own_tree=True
-        )
+        return replace(self, head=list(map(int, head)), relation=list(relation), has_own_tree=True)
 
     def to_conllu(self) -> str:
         """The sentence in CoNLL-U: byte for byte what was read, except the tree."""

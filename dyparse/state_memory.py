@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dyparse.dropout import keys_below
 from dyparse.errors import DyparseError
 from dyparse.sentence import NONE
 from dyparse.walk import Visited
@@ -44,12 +45,13 @@ class StateMemory:
     def __init__(self) -> None:
         self.size = 0
         self.states = CompactStates.empty(0, 0, 0)
-        self.spans: dict[int, list[tuple[int, int]]] = {}  # of each sentence, one for each walk
+        self.spans: dict[int, dict[int, tuple[int, int]]] = {}  # by sentence and walk
 
-    def add(self, sentences: Sequence[int], tokens: int, visited: Visited) -> None:
+    def add(self, sentences: Sequence[int], tokens: int, visited: Visited, walk: int) -> None:
         """Keep the states of one walk; sentences[b] is the number of the batch's row b.
 
-        tokens = N, the width of the batch: row b·N + k of its table is token k of row b.
+        tokens = N, the width of the batch: row b·N + k of its table is token k of row b. A walk
+        that has been added already, under the same number, is replaced.
         """
         if tokens > MOST_TOKENS:
             raise DyparseError(
@@ -70,28 +72,50 @@ class StateMemory:
         self.states.move[new] = visited.move
         starts = np.searchsorted(visited.sentence, np.arange(len(sentences) + 1)) + self.size
         for row, number in enumerate(sentences):
-            self.spans.setdefault(number, []).append((int(starts[row]), int(starts[row + 1])))
+            self.spans.setdefault(number, {})[walk] = (int(starts[row]), int(starts[row + 1]))
         self.size = end
 
-    def recall(self, sentences: Sequence[int], tokens: int) -> Visited:
-        """All states of these sentences so far, as if one walk over this batch had visited them."""
-        spans = [(row, span) for row, n in enumerate(sentences) for span in self.spans.get(n, [])]
+    def recall(
+        self,
+        sentences: Sequence[int],
+        tokens: int,
+        keys: NDArray[np.uint64] | None = None,
+        most: int | None = None,
+    ) -> tuple[Visited, int]:
+        """The states of these sentences, as if one walk over this batch had visited them, and from
+        how many walks they are.
+
+        Those of all walks so far; or the last one's and those of as many others, drawn by the
+        sentences' keys, as make it `most`.
+        """
+        walks = len(self.spans[sentences[0]])
+        chosen = np.broadcast_to(np.arange(walks), (len(sentences), walks))
+        if most is not None and most < walks:
+            assert keys is not None
+            chosen = drawn(keys.view(np.int64), walks, most)
+        spans: list[tuple[int, tuple[int, int]]] = []
+        for row, number in enumerate(sentences):
+            of_sentence = [*self.spans[number].values()]
+            spans += [(row, of_sentence[k]) for k in chosen[row].tolist()]
         which = np.concatenate([np.arange(*span) for _, span in spans])
-        row = np.repeat([row for row, _ in spans], [end - start for _, (start, end) in spans])
+        rows = np.repeat([row for row, _ in spans], [end - start for _, (start, end) in spans])
         slots = self.states.features[which].astype(np.int32)
-        table_rows = np.where(slots == NONE, len(sentences) * tokens, slots + row[:, None] * tokens)
-        return Visited(
+        table_rows = np.where(
+            slots == NONE, len(sentences) * tokens, slots + rows[:, None] * tokens
+        )
+        recalled = Visited(
             features=table_rows.astype(np.int32),
             legal=self.states.legal[which],
             cost=self.states.cost[which].astype(np.int32),
             paid=self.states.paid[which].astype(np.int32),
             move=self.states.move[which].astype(np.int32),
-            sentence=row.astype(np.int32),
+            sentence=rows.astype(np.int32),
         )
+        return recalled, chosen.shape[1]
 
     def walks(self, sentence: int) -> int:
         """How many walks through this sentence are kept."""
-        return len(self.spans.get(sentence, []))
+        return len(self.spans.get(sentence, {}))
 
     def _make_room(self, size: int, like: Visited) -> None:
         have = len(self.states.paid)
@@ -103,3 +127,10 @@ class StateMemory:
             for name, new in larger._asdict().items():
                 new[: self.size] = getattr(self.states, name)[: self.size]
         self.states = larger
+
+
+def drawn(keys: NDArray[np.int64], walks: int, most: int) -> NDArray[np.int64]:
+    """For each key, the last of so many walks and most − 1 others.  [B] → [B, most]"""
+    order = np.argsort(keys_below(keys[:, None], np.arange(walks - 1)), axis=1)
+    last = np.full((len(keys), 1), walks - 1)
+    return np.sort(np.concatenate([order[:, : most - 1], last], axis=1), axis=1)

@@ -53,13 +53,14 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
     gold: NDArray[np.int32],
     *,
     epoch: int,
-    seed: int,
+    seed: int | NDArray[np.uint64],
     threads: int = 1,
 ) -> Visited:
     """Walk as the exploration says; what was visited.
 
     words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table;
-    gold[b, w] is the head of word w. The walk does not depend on the number of threads.
+    gold[b, w] is the head of word w. A sentence has a seed of its own, or one drawn from the seed
+    of all. The walk does not depend on the number of threads.
     """
     most = np.array([system.most_moves(n) for n in words.tolist()])
     first = np.cumsum(most) - most  # [B]  where a sentence's states are written
@@ -72,7 +73,9 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
         move=np.empty(total, dtype=np.int32),
         sentence=np.empty(total, dtype=np.int32),
     )
-    random = np.random.default_rng(seed).integers(2**64, size=len(words), dtype=np.uint64)
+    if isinstance(seed, int):
+        seed = np.random.default_rng(seed).integers(2**64, size=len(words), dtype=np.uint64)
+    random = seed.copy()  # every row's generator counts on from it
     walker = (system.start(words), random)
     choices = (system.options, exploration.policy, epoch)
     prepared = system.prepare(gold)

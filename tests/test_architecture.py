@@ -8,7 +8,8 @@ from tiny import PROJECT
 
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (
-    *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout"),
+    *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout", "network"),
+    *("transfer", "processes", "device_load", "out_of_memory", "precision"),
     *("errors", "compiled", "entry", "version", "choice", "output_file"),
     *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )
@@ -25,7 +26,8 @@ SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
     ("error_rates",),
     ("result_groups",),
     ("run_result",),
-    ("trainer",),
+    ("trainer", "training_state", "course"),
+    ("exercise", "moving_average"),
     ("parser", "shares"),
     ("state_memory",),
     ("walk", "replay", "coverage", "derivation"),

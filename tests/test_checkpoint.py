@@ -150,10 +150,10 @@ def test_a_config_that_is_none_is_refused(saved, content):
     assert_refused(saved, saved / "config.yaml", "damaged")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, checkpoint.FORMAT_VERSION + 1, "1", True, 1.5, None])
 def test_another_format_version_is_refused_with_the_one_that_fits(saved, version):
     path = rewrite_config(saved, lambda config: config.update(format_version=version))
-    assert_refused(saved, path, f"reads {checkpoint.FORMAT_VERSION}")
+    assert_refused(saved, path, f"reads 1 to {checkpoint.FORMAT_VERSION}")
 
 
 @pytest.mark.parametrize("choice", ["system", "encoder"])

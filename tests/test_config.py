@@ -11,7 +11,6 @@ from tiny import CONF, run, yamls
 
 from dyparse.config import (
     EvaluateOptions,
-    Network,
     TrainOptions,
     build,
     checked,
@@ -22,6 +21,7 @@ from dyparse.config import (
 )
 from dyparse.errors import ConfigError
 from dyparse.experiment import evaluate, train
+from dyparse.network import Network
 
 CHOICES = ("encoder", "exploration", "logger", "loss", "system", "treebank")
 FILES = [path for choice in CHOICES for path in yamls(choice)]

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 import torch
 from omegaconf import OmegaConf
@@ -10,7 +11,7 @@ from torch import nn
 
 from dyparse.batch import FEATURES, Batcher
 from dyparse.config import build
-from dyparse.encoder.bilstm import BiLSTM
+from dyparse.encoder.bilstm import BiLSTM, BiLSTMLayer, ByLength, Mirror, reading_order
 from dyparse.sentence import Sentence
 from dyparse.vocabulary import Vocabulary
 
@@ -41,10 +42,15 @@ def built(choice):
     return choice.build(VOCABULARY), batcher
 
 
+def keys_for(sentences, first=0):
+    """A key for each sentence."""
+    return np.arange(first, first + len(sentences), dtype=np.uint64)
+
+
 @encoders
 def test_there_is_a_vector_of_the_promised_width_for_every_token(path):
     encoder, batcher = built(choice_of(path))
-    batch = batcher.batch(MIXED)
+    batch = batcher.batch(MIXED, keys_for(MIXED))
     assert encoder(batch).shape == (*batch.shape, encoder.width)
 
 
@@ -69,7 +75,7 @@ def test_a_sentence_has_the_same_vectors_in_every_batch(path):
 )
 def test_features_are_switched_by_name(path, features):
     encoder, batcher = built(choice_of(path, features))
-    vectors = encoder(batcher.batch(MIXED))
+    vectors = encoder(batcher.batch(MIXED, keys_for(MIXED)))
     assert vectors.isfinite().all()
 
 
@@ -99,7 +105,7 @@ def test_only_the_chosen_features_are_seen(path):
 def test_everything_unknown_still_has_finite_vectors(path):
     encoder, batcher = built(choice_of(path, ALL))
     for module in (encoder.train(), encoder.eval()):
-        assert module(batcher.batch([STRANGE])).isfinite().all()
+        assert module(batcher.batch([STRANGE], keys_for([STRANGE]))).isfinite().all()
 
 
 @encoders
@@ -115,11 +121,23 @@ def test_the_gradient_reaches_every_parameter(path):
 @encoders
 def test_vectors_depend_on_chance_while_training_only(path):
     encoder, batcher = built(choice_of(path, ALL))
-    batch = batcher.batch(MIXED)
+    batch, other = (batcher.batch(MIXED, keys_for(MIXED, first)) for first in (0, 100))
     encoder.eval()
-    assert torch.equal(encoder(batch), encoder(batch))
+    assert torch.equal(encoder(batch), encoder(other))
     encoder.train()
-    assert not torch.equal(encoder(batch), encoder(batch))
+    assert torch.equal(encoder(batch), encoder(batch))
+    assert not torch.equal(encoder(batch), encoder(other))
+
+
+@encoders
+def test_a_sentence_loses_the_same_components_in_every_batch(path):
+    encoder, batcher = built(choice_of(path, ALL))
+    encoder.train()
+    keys = keys_for(MIXED)
+    together = encoder(batcher.batch(MIXED, keys))
+    for b, sentence in enumerate(MIXED):
+        alone = encoder(batcher.batch([sentence], keys[b : b + 1]))[0]
+        torch.testing.assert_close(together[b, : len(sentence) + 1], alone, atol=1e-5, rtol=0)
 
 
 @encoders
@@ -137,7 +155,7 @@ def test_a_word_far_away_changes_a_vector(path):
 def input_of_first_lstm(encoder, batch):
     """What the first LSTM reads, [N, B, ·], and the encoder's result."""
     seen = []
-    first = next(module for module in encoder.modules() if isinstance(module, nn.LSTM))
+    first = next(module for module in encoder.modules() if isinstance(module, BiLSTMLayer))
     handle = first.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].detach()))
     try:
         return encoder(batch), seen[0]
@@ -149,24 +167,49 @@ def test_mirroring_equals_a_bidirectional_lstm_over_each_sentence():
     encoder, batcher = built(small_encoder(hidden=7, layers=3))
     encoder.eval()
     lstms = [module for module in encoder.modules() if isinstance(module, nn.LSTM)]
-    assert len(lstms) == 6
+    assert len(lstms) == 3
     vectors = encoder(batcher.batch(MIXED))
     for b, sentence in enumerate(MIXED):
         _, x = input_of_first_lstm(encoder, batcher.batch([sentence]))
-        for forwards, backwards in zip(lstms[::2], lstms[1::2], strict=True):
-            both = nn.LSTM(x.shape[-1], 7, bidirectional=True)
-            state = dict(forwards.state_dict())
-            state |= {f"{name}_reverse": value for name, value in backwards.state_dict().items()}
-            both.load_state_dict(state)
-            x, _ = both(x)
+        for lstm in lstms:
+            x, _ = lstm(x)
         torch.testing.assert_close(vectors[b, : len(sentence) + 1], x[:, 0], atol=1e-5, rtol=0)
+
+
+def test_packed_sentences_as_on_a_gpu_have_the_vectors_of_mirrored_ones_and_their_gradients():
+    encoder, batcher = built(small_encoder(hidden=7))
+    (layer,) = encoder.layers
+    batch = batcher.batch(MIXED)
+    _, x = input_of_first_lstm(encoder.eval(), batch)
+    is_word = (torch.arange(x.shape[0]).unsqueeze(1) < batch.length).unsqueeze(-1)  # [N, B, 1]
+    results = []
+    for order in (reading_order(batch, x), ByLength.of(batch, x.device)):
+        inputs = x.clone().requires_grad_()
+        vectors = layer(inputs, order) * is_word
+        vectors.square().sum().backward()
+        gradients = [parameter.grad.clone() for parameter in layer.parameters()]
+        layer.zero_grad()
+        results.append([vectors, inputs.grad * is_word, *gradients])
+    for mirrored, packed in zip(*results, strict=True):
+        torch.testing.assert_close(mirrored, packed, atol=1e-5, rtol=1e-4)
+        assert mirrored.abs().max() > 0
+
+
+def test_the_layout_is_chosen_by_the_device():
+    _, batcher = built(small_encoder())
+    batch = batcher.batch(MIXED)
+    x = torch.zeros(batch.shape[1], batch.shape[0], 1)
+    assert isinstance(reading_order(batch, x), Mirror)
+    on_device = reading_order(batch.to(torch.device("meta")), x.to("meta"))
+    assert isinstance(on_device, ByLength)
+    assert on_device.tokens.device.type == "cpu"  # packing reads it on the host, without a wait
 
 
 def test_dropout_takes_the_same_components_at_every_position():
     encoder, batcher = built(
         small_encoder(features=["upos"], upos_width=400, input_dropout=0.3, word_dropout=0.0)
     )
-    batch = batcher.batch(TRAIN[:8])
+    batch = batcher.batch(TRAIN[:8], keys_for(TRAIN[:8]))
     _, without = input_of_first_lstm(encoder.eval(), batch)
     _, dropped = input_of_first_lstm(encoder.train(), batch)
     for b, sentence in enumerate(TRAIN[:8]):
@@ -189,7 +232,8 @@ def test_word_dropout_reads_a_share_of_known_words_as_unknown_and_the_root_never
         small_encoder(features=["word"], word_width=8, input_dropout=0.0, word_dropout=0.4)
     )
     assert "the" in VOCABULARY.words
-    batch = batcher.batch([Sentence.from_words(["the"] * 20)] * 50)
+    sentences = [Sentence.from_words(["the"] * 20)] * 50
+    batch = batcher.batch(sentences, keys_for(sentences))
     _, plain = input_of_first_lstm(encoder.eval(), batch)
     _, dropped = input_of_first_lstm(encoder.train(), batch)
     _, unknown = input_of_first_lstm(encoder.eval(), batcher.batch([STRANGE]))

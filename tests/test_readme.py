@@ -22,7 +22,8 @@ from tiny import CONF, PROJECT
 import dyparse
 import dyparse.system
 from dyparse.cli import command_line
-from dyparse.config import EvaluateOptions, Network, TrainOptions, build, checked, construct
+from dyparse.config import EvaluateOptions, TrainOptions, build, checked, construct
+from dyparse.network import Network
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "trainer", "logger")

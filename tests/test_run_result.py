@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 from test_config import configured
 from tiny import fresh_parser, sample, yamls
 
@@ -16,6 +15,7 @@ from dyparse.config import TrainOptions, checked
 from dyparse.error_analysis import error_analysis
 from dyparse.errors import DyparseError
 from dyparse.experiment import keep_result, shared_setting
+from dyparse.parser import Parser
 from dyparse.run_result import (
     FORMAT_VERSION,
     PARSED,
@@ -272,7 +272,7 @@ def renamed(sentences, prefix):
 def kept(directory, parser, splits):
     """The result that a run leaves in a directory with this parser as its model."""
     parser.save(directory / "model", {})
-    keep_result(directory, CELL, {"a": 1}, CURVE, splits, torch.device("cpu"))
+    keep_result(directory, CELL, {"a": 1}, CURVE, splits, Parser.load(directory / "model"))
     return read_result(directory / RESULT)
 
 

@@ -1,5 +1,6 @@
 """States that stay: what is recalled is what was visited, however sentences are grouped; DAgger."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,14 +11,17 @@ from test_walk import random_scorer
 from tiny import fresh_parser, lesson, sample, trained
 
 from dyparse import system as systems
+from dyparse.course import Course
 from dyparse.errors import DyparseError
 from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.dagger import Dagger
+from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.sentence import NONE
-from dyparse.state_memory import FIRST_STATES, MOST_COST, StateMemory
+from dyparse.state_memory import FIRST_STATES, MOST_COST, StateMemory, drawn
 from dyparse.system import features
-from dyparse.trainer import Course, Trainer
+from dyparse.trainer import Trainer
+from dyparse.training_state import Progress
 from dyparse.walk import Visited, walk_and_record
 
 LENGTHS = (3, 1, 8, 5, 2, 12, 7, 4)
@@ -54,7 +58,7 @@ def filled(system):
     for number, groups in enumerate(ROUNDS):
         for group in groups:
             visited, tokens = walk(system, group, seed=10 * number + group[0])
-            memory.add(group, tokens, visited)
+            memory.add(group, tokens, visited, walk=number)
             for row, k in enumerate(group):
                 moves[k].append(visited.move[visited.sentence == row].tolist())
     return memory, moves
@@ -95,7 +99,7 @@ def made_states(count, cost, *, sentence=None):
 def test_what_is_recalled_is_what_the_walks_visited_in_whatever_batch(name, group):
     system = systems.load(name)
     memory, moves = filled(system)
-    recalled = memory.recall(group, max(LENGTHS[k] for k in group) + 1)
+    recalled = memory.recall(group, max(LENGTHS[k] for k in group) + 1)[0]
     expected = walked_again(system, group, moves)
     for field in ("features", "legal", "paid", "move", "sentence"):
         np.testing.assert_array_equal(getattr(recalled, field), getattr(expected, field), field)
@@ -107,8 +111,8 @@ def test_a_walk_just_added_is_recalled_as_it_is_types_included():
     system, group = systems.load("arc_eager"), [2, 5, 0]
     visited, tokens = walk(system, group, seed=1)
     memory = StateMemory()
-    memory.add(group, tokens, visited)
-    recalled, legal = memory.recall(group, tokens), visited.legal
+    memory.add(group, tokens, visited, walk=1)
+    recalled, legal = memory.recall(group, tokens)[0], visited.legal
     np.testing.assert_array_equal(recalled.cost[legal], visited.cost[legal])
     for field in Visited._fields:
         found, expected = getattr(recalled, field), getattr(visited, field)
@@ -119,8 +123,8 @@ def test_a_walk_just_added_is_recalled_as_it_is_types_included():
 def test_the_number_of_walks_is_counted_for_each_sentence():
     memory = StateMemory()
     assert memory.walks(3) == 0
-    memory.add([3, 8], 5, made_states(4, 0, sentence=[0, 0, 1, 1]))
-    memory.add([3], 5, made_states(2, 0))
+    memory.add([3, 8], 5, made_states(4, 0, sentence=[0, 0, 1, 1]), walk=1)
+    memory.add([3], 5, made_states(2, 0), walk=2)
     assert [memory.walks(k) for k in (3, 8, 0)] == [2, 1, 0]
     assert memory.size == 6
 
@@ -128,27 +132,28 @@ def test_the_number_of_walks_is_counted_for_each_sentence():
 def test_room_grows_and_what_was_there_stays():
     memory, sizes, T = StateMemory(), [], 300
     for number in range(12):
-        memory.add([number], 5, made_states(T, number))
+        memory.add([number], 5, made_states(T, number), walk=1)
         sizes.append(len(memory.states.paid))
     assert sizes[:4] == [FIRST_STATES, FIRST_STATES, FIRST_STATES, 2 * FIRST_STATES]
     assert sizes[-1] == 4 * FIRST_STATES
     assert memory.size == 12 * T
     for number in range(12):
-        for found, expected in zip(memory.recall([number], 5), made_states(T, number), strict=True):
+        recalled, _ = memory.recall([number], 5)
+        for found, expected in zip(recalled, made_states(T, number), strict=True):
             np.testing.assert_array_equal(np.where(expected == 5, 5, found), expected)
 
 
 def test_one_walk_may_be_larger_than_the_first_room():
     memory, states = StateMemory(), made_states(5 * FIRST_STATES, 2)
-    memory.add([0], 5, states)
-    np.testing.assert_array_equal(memory.recall([0], 5).move, states.move)
+    memory.add([0], 5, states, walk=1)
+    np.testing.assert_array_equal(memory.recall([0], 5)[0].move, states.move)
 
 
 def test_costs_above_what_a_byte_holds_become_the_most_it_holds():
     memory = StateMemory()
     for number, cost in enumerate((0, MOST_COST, MOST_COST + 1, 256, 30_000)):
-        memory.add([number], 5, made_states(1, cost))
-    recalled = memory.recall(range(5), 5)
+        memory.add([number], 5, made_states(1, cost), walk=1)
+    recalled = memory.recall(range(5), 5)[0]
     assert recalled.cost[:, 1].tolist() == [0, MOST_COST, MOST_COST, MOST_COST, MOST_COST]
     assert recalled.paid.tolist() == [0, MOST_COST, MOST_COST + 1, 256, 30_000]
 
@@ -157,15 +162,15 @@ def test_costs_are_kept_above_the_least_of_a_legal_move():
     memory, states = StateMemory(), made_states(3, 2)
     states.cost[:] = [[7, 9], [200, 150], [0, 5]]
     states.legal[2] = [False, True]
-    memory.add([0], 5, states)
-    recalled = memory.recall([0], 5)
+    memory.add([0], 5, states, walk=1)
+    recalled = memory.recall([0], 5)[0]
     assert recalled.cost[:2].tolist() == [[0, 2], [50, 0]]
     assert recalled.cost[2, 1] == 0
 
 
 def test_a_sentence_that_is_too_long_to_be_kept_is_refused():
     with pytest.raises(DyparseError, match="40000 words"):
-        StateMemory().add([0], 40_001, made_states(1, 0))
+        StateMemory().add([0], 40_001, made_states(1, 0), walk=1)
 
 
 def test_a_state_takes_as_many_bytes_as_is_written():
@@ -184,20 +189,20 @@ def epochs_of(exploration, epochs=4):
     moves of sentence 3, after each.
     """
     course = Course(TRAINER, fresh_parser(TRAIN), lesson(TRAIN, DEV, exploration=exploration))
-    learn, learnt, counts, moves = course.learn, [], [], []
+    find, learnt, counts, moves = course.find, [], [], []
 
-    def counted(group, epoch, progress):
-        loss, visited = learn(group, epoch, progress)
-        learnt.append(len(visited.paid))
-        return loss, visited
+    def counted(exercise, scorer):
+        found = find(exercise, scorer)
+        learnt.append(len(found.visited.paid))
+        return found
 
-    course.learn = counted
+    course.find = counted
     for epoch in range(1, epochs + 1):
         learnt.clear()
-        course.run_epoch(epoch)
+        TRAINER.run_epoch(course, Progress(epoch=epoch))
         counts.append((course.memory.size, sum(learnt), course.memory.walks(3)))
         kept = course.memory.walks(3)
-        moves.append(course.memory.recall([3], len(TRAIN[3]) + 1).move.tolist() if kept else [])
+        moves.append(course.memory.recall([3], len(TRAIN[3]) + 1)[0].move.tolist() if kept else [])
     return counts, moves
 
 
@@ -236,17 +241,16 @@ def test_the_loss_of_several_walks_is_that_of_one_if_they_are_the_same():
     for walks in (1, 3):
         parser = fresh_parser(TRAIN[:3], input_dropout=0.0, layer_dropout=0.0, word_dropout=0.0)
         parser.model.eval()
-        course = Course(TRAINER, parser, lesson(TRAIN[:3], DEV, exploration=Dagger()))
-        visit = course.visit
+        course = Course(TRAINER, parser, lesson(TRAIN[:3], DEV, exploration=Dagger(decay=1.0)))
+        (part,) = course.parts([0, 1, 2], 1, 0)
 
-        def again(*arguments, visit=visit, walks=walks):
-            for _ in range(walks):
-                visited, number = visit(*arguments)
-            assert number == walks
-            return visited, number
+        def again(part, scorer, course=course, walks=walks):
+            for epoch in range(1, walks + 1):
+                found = course.find(replace(part, epoch=epoch), scorer)
+            assert found.walks == walks
+            return found
 
-        course.visit = again
-        losses.append(course.learn([0, 1, 2], 1, 0.5)[0].item())
+        losses.append(course.learn([part], 0.5, again).loss.item())
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
@@ -259,3 +263,33 @@ def test_the_same_seed_gives_the_same_weights_with_dagger_and_another_others():
     first, again, other = runs
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert any(not torch.equal(first[name], other[name]) for name in first)
+
+
+def test_replay_learns_from_the_last_walk_and_some_before_it_at_a_constant_cost():
+    states = 2 * sum(map(len, TRAIN))
+    counts, _ = epochs_of(DaggerReplay())
+    assert counts == [(k * states, min(k, 2) * states, k) for k in (1, 2, 3, 4)]
+    counts, _ = epochs_of(DaggerReplay(walks_learnt=3))
+    assert counts == [(k * states, min(k, 3) * states, k) for k in (1, 2, 3, 4)]
+
+
+def test_walks_are_drawn_evenly_by_the_keys_of_sentences_and_the_last_always():
+    keys = np.random.default_rng(1).integers(2**63, size=3000)
+    chosen = drawn(keys, walks=5, most=3)
+    assert chosen.shape == (3000, 3)
+    assert (chosen[:, 2] == 4).all()
+    assert (np.diff(chosen, axis=1) > 0).all()
+    shares = np.bincount(chosen.ravel(), minlength=5)[:4] / 3000
+    np.testing.assert_allclose(shares, 0.5, atol=0.04)
+    np.testing.assert_array_equal(chosen, drawn(keys, walks=5, most=3))
+    np.testing.assert_array_equal(chosen[7:9], drawn(keys[7:9], walks=5, most=3))
+
+
+def test_a_walk_added_again_takes_the_place_of_the_first():
+    memory = StateMemory()
+    memory.add([0], 5, made_states(4, 1), walk=1)
+    memory.add([0], 5, made_states(4, 2), walk=2)
+    memory.add([0], 5, made_states(4, 3), walk=2)
+    recalled, walks = memory.recall([0], 5)
+    assert walks == 2
+    assert recalled.paid.tolist() == [1] * 4 + [3] * 4

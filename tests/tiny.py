@@ -12,10 +12,10 @@ from typing import Any
 import torch
 
 from dyparse import system as systems
-from dyparse.config import Network
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.exploration.explore import Explore
 from dyparse.loss.set_nll import SetNLL
+from dyparse.network import Network
 from dyparse.parser import Parser
 from dyparse.sentence import Sentence
 from dyparse.trainer import Lesson, Trainer

@@ -73,7 +73,7 @@ def run(job: Job, overrides: list[str]) -> None:
     from dyparse.experiment import train
 
     files = [f"treebank.{split}={getattr(job, split)}" for split in ("train", "dev", "test")]
-    machine = ["device=cpu", "threads=1", f"seed={job.seed}"]
+    machine = ["device=cpu", "threads=1", "resume=false", f"seed={job.seed}"]
     given = [*job.options["overrides"], "treebank=files", *files, *machine, *overrides]
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(PROJECT / "conf")):
         config = hydra.compose("train", given, return_hydra_config=True)
@@ -87,16 +87,16 @@ class TrainedError(Exception):
 
 def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
     """Hear of the begin and the end of training and of every update, and leave dev out."""
-    from dyparse import experiment, trainer
+    from dyparse import course, experiment, trainer
 
-    learn, follow_training = trainer.Course.learn, experiment.follow_training
+    learn, follow_training = course.Course.learn, experiment.follow_training
     dev_figures = trainer.dev_figures
 
     @functools.wraps(learn)
-    def measured_learn(self: Any, group: Any, *others: Any, **options: Any) -> Any:
-        result = learn(self, group, *others, **options)
+    def measured_learn(self: Any, parts: Any, *others: Any, **options: Any) -> Any:
+        result = learn(self, parts, *others, **options)
         last[:] = [self]
-        words = sum(len(self.lesson.train[k]) for k in group)
+        words = int(sum(part.batch.words.sum() for part in parts))
         measurement.updated(words, lambda path: parse_file(self.averaged_parser(), job, path))
         return result
 
@@ -110,7 +110,7 @@ def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
             return dev_figures(*arguments)
 
     for place, name, measured in (
-        (trainer.Course, "learn", measured_learn),
+        (course.Course, "learn", measured_learn),
         (trainer, "dev_figures", uncounted_dev),
         (experiment, "follow_training", measured_training),
     ):

@@ -1,14 +1,18 @@
 """A BiLSTM over word, subword or character, and tag embeddings."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, embedding_bag
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from dyparse.batch import FEATURES, Bags, Batch
-from dyparse.dropout import VariationalDropout
+from dyparse.dropout import Dropout, dropped_places, keys_below
 from dyparse.encoder import Encoder
+from dyparse.transfer import to_device
 from dyparse.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
 
 
@@ -80,52 +84,108 @@ class BiLSTMEncoder(Encoder):
         self.embedders = embedders
         self.layers = layers
         of_input, of_layers = dropouts
-        self.input_dropout = VariationalDropout(of_input)
-        self.layer_dropout = VariationalDropout(of_layers)
+        self.input_dropout = Dropout(of_input)
+        self.layer_dropout = Dropout(of_layers)
         self.width = width
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
         embedded = torch.cat([embed(batch) for embed in self.embedders.values()], dim=-1)
-        x = self.input_dropout(embedded.transpose(0, 1))  # [N, B, ·]
-        mirror = mirrored_positions(batch.length, x.shape[0])  # [N, B]
-        for layer in self.layers:
-            x = self.layer_dropout(layer(x, mirror))  # [N, B, width]
+        x = self.input_dropout(embedded.transpose(0, 1), _keys(batch, 0))  # [N, B, ·]
+        order = reading_order(batch, x)
+        for number, layer in enumerate(self.layers, 1):
+            x = self.layer_dropout(layer(x, order), _keys(batch, number))  # [N, B, width]
         return x.transpose(0, 1)  # type: ignore[no-any-return]  # torch modules are called untyped
 
 
-class BiLSTMLayer(nn.Module):
-    """One LSTM in reading order, one on the mirrored sentences.
+def _keys(batch: Batch, layer: int) -> Tensor | None:
+    """[B]: one for all words of a sentence, which therefore lose the same components (variational
+    dropout, Gal & Ghahramani 2016).
+    """
+    return None if batch.keys is None else keys_below(batch.keys, layer)
+
+
+class Mirror(NamedTuple):
+    """Where the words are in the mirrored sentences: what a CPU needs."""
+
+    positions: Tensor  # [N, B]
+
+
+class ByLength(NamedTuple):
+    """The sentences sorted by length: what packing needs.
+
+    Sorted here, on the host: when torch's packing sorts, it waits for the device.
+    """
+
+    tokens: Tensor  # [B]  of the sorted sentences, falling; on the host
+    order: Tensor  # [B]  which sentence is where, sorted
+    back: Tensor  # [B]  where each sentence is then
+
+    @classmethod
+    def of(cls, batch: Batch, device: torch.device) -> "ByLength":
+        order = torch.from_numpy(np.argsort(-batch.words, kind="stable"))
+        tokens = torch.from_numpy(batch.words.astype(np.int64) + 1)[order]
+        return cls(tokens, *to_device([order, torch.argsort(order)], device))
+
+
+def reading_order(batch: Batch, x: Tensor) -> Mirror | ByLength:
+    """How a layer is to read sentences both ways, chosen by the device of x.
 
     On a CPU padded one-way LSTMs are far faster than a packed two-way one, and mirroring each
-    sentence in its own length gives
-    the same vectors in every batch: padding comes last in both directions.
+    sentence in its own length gives the same vectors in every batch: padding comes last in both
+    directions. On a GPU one call of a packed two-way LSTM does both directions at a time.
     """
+    if x.device.type == "cpu":
+        return Mirror(mirrored_positions(batch.length, x.shape[0]))
+    return ByLength.of(batch, x.device)
+
+
+class BiLSTMLayer(nn.Module):
+    """One LSTM in reading order, one from the end of each sentence."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.hidden = hidden
-        self.forwards = _lstm(width, hidden)
-        self.backwards = _lstm(width, hidden)
+        self.lstm = _lstm(width, hidden)
 
-    def forward(self, x: Tensor, mirror: Tensor) -> Tensor:
-        """[N, B, width], [N, B] → [N, B, 2·hidden]"""
-        ahead, _ = self.forwards(x)
-        back, _ = self.backwards(reorder(x, mirror))
+    def forward(self, x: Tensor, order: Mirror | ByLength) -> Tensor:
+        """[N, B, width] → [N, B, 2·hidden]"""
+        if isinstance(order, ByLength):
+            return self.packed(x, order)
+        mirror = order.positions
+        ahead = self._one_way(x, "")
+        back = self._one_way(reorder(x, mirror), "_reverse")
         return torch.cat([ahead, reorder(back, mirror)], dim=-1)
+
+    def packed(self, x: Tensor, order: ByLength) -> Tensor:
+        """The same by one call over packed sentences; padding comes out as zeros."""
+        sequence = pack_padded_sequence(x.index_select(1, order.order), order.tokens)
+        states, _ = self.lstm(sequence)
+        padded, _ = pad_packed_sequence(states, total_length=x.shape[0])
+        return padded.index_select(1, order.back)
+
+    def _one_way(self, x: Tensor, suffix: str) -> Tensor:
+        """One direction of the LSTM, as `nn.LSTM` calls it.  [N, B, ·] → [N, B, hidden]"""
+        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+        weights = [getattr(self.lstm, name + suffix) for name in names]
+        zeros = x.new_zeros(1, x.shape[1], self.lstm.hidden_size)
+        has_biases, both_ways, batch_first = True, False, False
+        how = (has_biases, 1, 0.0, self.training, both_ways, batch_first)  # 1 layer, no dropout
+        states, _, _ = torch.lstm(x, (zeros, zeros), weights, *how)
+        return states
 
 
 def _lstm(width: int, hidden: int) -> nn.LSTM:
-    """An LSTM with orthogonal recurrent weights, and forget gates that start open."""
-    lstm = nn.LSTM(width, hidden)
+    """A two-way LSTM with orthogonal recurrent weights, and forget gates that start open."""
+    lstm = nn.LSTM(width, hidden, bidirectional=True)
     parameters = dict(lstm.named_parameters())
     with torch.no_grad():
-        for block in parameters["weight_hh_l0"].chunk(4):
-            nn.init.orthogonal_(block)
-        nn.init.xavier_uniform_(parameters["weight_ih_l0"])
-        parameters["bias_hh_l0"].zero_()
-        parameters["bias_ih_l0"].zero_()
-        parameters["bias_ih_l0"][hidden : 2 * hidden] = 1.0  # gates: input, forget, cell, output
+        for suffix in ("", "_reverse"):
+            for block in parameters[f"weight_hh_l0{suffix}"].chunk(4):
+                nn.init.orthogonal_(block)
+            nn.init.xavier_uniform_(parameters[f"weight_ih_l0{suffix}"])
+            parameters[f"bias_hh_l0{suffix}"].zero_()
+            bias = parameters[f"bias_ih_l0{suffix}"].zero_()
+            bias[hidden : 2 * hidden] = 1.0  # gates: input, forget, cell, output
     return lstm
 
 
@@ -155,7 +215,8 @@ class WordEmbedder(nn.Module):
         assert batch.word is not None
         word = batch.word
         if self.training and self.dropout > 0:
-            dropped = torch.rand(word.shape, device=word.device) < self.dropout
+            assert batch.keys is not None, "training needs a batch with keys"
+            dropped = dropped_places(batch.keys, word.shape[1], self.dropout)
             word = word.masked_fill(dropped & (word >= RESERVED), UNKNOWN)
         return self.embedding(word)  # type: ignore[no-any-return]  # as torch modules are called untyped
 

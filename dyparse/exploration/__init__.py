@@ -17,6 +17,7 @@ class Exploration:
     """Where the walk goes."""
 
     keeps_states: ClassVar[bool] = False  # whether later epochs learn from the states visited now
+    walks_learnt: int | None = None  # from how many of the walks kept an epoch learns; None: all
 
     @property
     def policy(self) -> NamedTuple:

@@ -1,0 +1,92 @@
+"""The processes that train together, as torchrun starts them; one alone is the ordinary case.
+
+Each takes its share of every batch and all take the same step, so that they have the same weights
+always. What lies on the host (states, figures, whether to stop) goes through a group of its own.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Which of them this one is."""
+
+    rank: int = 0
+    count: int = 1
+    on_host: Any = None  # the group for what lies on the host
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes logs and models."""
+        return self.rank == 0
+
+    def share(self, items: Sequence[T]) -> list[T]:
+        """This process's share of a batch; of a batch sorted by length about as much as any."""
+        return list(items[self.rank :: self.count])
+
+    def gathered(self, thing: T) -> list[T]:
+        """What each of them has, in their order."""
+        if self.count == 1:
+            return [thing]
+        things: list[Any] = [None] * self.count
+        dist.all_gather_object(things, thing, group=self.on_host)
+        return things
+
+    def from_first(self, thing: T) -> T:
+        """What the first one has."""
+        if self.count == 1:
+            return thing
+        things = [thing]
+        dist.broadcast_object_list(things, src=0, group=self.on_host)
+        return things[0]
+
+    def summed(self, numbers: Tensor) -> Tensor:
+        """The sum of what they have."""
+        if self.count == 1:
+            return numbers
+        total = numbers.to("cpu", torch.float64)
+        dist.all_reduce(total, group=self.on_host)
+        return total
+
+    def joined(self, module: nn.Module) -> nn.Module:
+        """The module, with gradients that are means over the processes."""
+        return module if self.count == 1 else DistributedDataParallel(module)
+
+
+ALONE = Processes()
+
+
+def launched() -> bool:
+    """Whether torchrun, or something like it, started this process among others."""
+    return "WORLD_SIZE" in os.environ and "RANK" in os.environ
+
+
+def is_first_launched() -> bool:
+    """Whether this process may write, as far as the environment tells."""
+    return not launched() or os.environ["RANK"] == "0"
+
+
+@contextmanager
+def training_together(device: torch.device) -> Iterator[Processes]:
+    """The processes of this training: NCCL between GPUs, gloo between CPUs; else one alone."""
+    if not launched():
+        yield ALONE
+        return
+    gpu = device if device.type == "cuda" else None
+    dist.init_process_group("nccl" if gpu else "gloo", device_id=gpu)
+    try:
+        on_host = dist.new_group(backend="gloo") if gpu else dist.group.WORLD
+        yield Processes(dist.get_rank(), dist.get_world_size(), on_host)
+    finally:
+        dist.destroy_process_group()

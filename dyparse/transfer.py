@@ -1,0 +1,85 @@
+"""Between host and device: all arrays of a batch in one copy, in each direction.
+
+On a GPU every copy of its own costs a launch, and every wait for a value stops the host until the
+device has done all that was asked of it. So what goes to the device goes in one buffer and is not
+waited for; what comes back comes in one buffer, and is waited for once, where it is used.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+ALIGNMENT = 8  # bytes: that of the largest type
+
+
+def to_device(tensors: Sequence[Tensor], device: torch.device) -> list[Tensor]:
+    """The tensors of the host on the device: one copy, from memory that the device reads itself.
+
+    On a CPU they are there already.
+    """
+    if device.type == "cpu":
+        return list(tensors)
+    return unpacked(
+        packed(tensors, pinned=device.type == "cuda").to(device, non_blocking=True), tensors
+    )
+
+
+def packed(tensors: Sequence[Tensor], *, pinned: bool) -> Tensor:
+    """The bytes of all tensors, one after the other."""
+    ends = _ends(tensors)
+    buffer = torch.empty(ends[-1] if ends else 0, dtype=torch.uint8, pin_memory=pinned)
+    for tensor, end in zip(tensors, ends, strict=True):
+        start = end - _room(tensor)
+        flat = tensor.reshape(-1).view(torch.uint8)
+        buffer[start : start + len(flat)] = flat
+    return buffer
+
+
+def unpacked(buffer: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of the same shapes and types as those that were packed, as views of the buffer."""
+    parts = []
+    for tensor, end in zip(like, _ends(like), strict=True):
+        start = end - _room(tensor)
+        part = buffer[start : start + tensor.numel() * tensor.element_size()]
+        parts.append(part.view(tensor.dtype).view(tensor.shape))
+    return parts
+
+
+def _room(tensor: Tensor) -> int:
+    size = tensor.numel() * tensor.element_size()
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _ends(tensors: Sequence[Tensor]) -> list[int]:
+    return [*accumulate(map(_room, tensors))]
+
+
+def fetch(tensors: Sequence[Tensor]) -> Callable[[], list[NDArray[Any]]]:
+    """Ask for tensors of the device as float32 arrays; the function returned waits for them.
+
+    One copy, in the type of the first, which should be the largest: half precision halves it.
+    """
+    first = tensors[0]
+    if first.device.type == "cpu":
+        arrays = [tensor.detach().to(torch.float32).numpy() for tensor in tensors]
+        return lambda: arrays
+    flat = torch.cat([tensor.detach().reshape(-1).to(first.dtype) for tensor in tensors])
+    host = torch.empty(flat.shape, dtype=flat.dtype, pin_memory=flat.is_cuda)
+    host.copy_(flat, non_blocking=True)
+    event = torch.Event(flat.device) if flat.is_cuda else None
+    if event is not None:
+        event.record()
+
+    def wait() -> list[NDArray[Any]]:
+        if event is not None:
+            event.synchronize()
+        parts = torch.split(host.to(torch.float32), [tensor.numel() for tensor in tensors])
+        return [
+            part.view(tensor.shape).numpy() for part, tensor in zip(parts, tensors, strict=True)
+        ]
+
+    return wait
