@@ -37,9 +37,11 @@ from dyparse.course import Course, Lesson
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.experiment import find_device
 from dyparse.loss.set_nll import SetNLL
+from dyparse.moving_average import MovingAverage
 from dyparse.network import Network
 from dyparse.parser import Parser
 from dyparse.sentence import Sentence
+from dyparse.state_memory import StateMemory
 from dyparse.trainer import Trainer
 from dyparse.treebank.conllu_file import read_sentences
 from dyparse.treebank.sample import Sample
@@ -280,8 +282,8 @@ def training_stages(bench: Bench) -> str:
         (network, "table", "walk: table"),
         (dyparse.course, "walk_and_record", "walk"),
         (dyparse.exercise, "targets", "states to the device"),
-        (dyparse.course.StateMemory, "add", "memory of states"),
-        (dyparse.course.StateMemory, "recall", "memory of states"),
+        (StateMemory, "add", "memory of states"),
+        (StateMemory, "recall", "memory of states"),
         (network, "score", "loss: scores of states"),
         (SetNLL, "__call__", "loss"),
         (type(bench.parser.model.labeller), "forward", "loss: labels"),
@@ -290,7 +292,7 @@ def training_stages(bench: Bench) -> str:
         (torch.Tensor, "backward", "backward"),
         (model, "clip_gradients", "optimizer: clipping"),
         (torch.optim.AdamW, "step", "optimizer"),
-        (dyparse.course.MovingAverage, "follow", "optimizer: averaging"),
+        (MovingAverage, "follow", "optimizer: averaging"),
     ]
     words, start = 0, time.perf_counter()
     with clock.on(*places):

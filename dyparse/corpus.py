@@ -57,6 +57,7 @@ class Record:
     model: str  # digest
     text: bool
     max_tokens_per_batch: int
+    precision: str
     size: int  # of the input, as are mtime_ns and sha256
     mtime_ns: int
     sha256: str
@@ -150,14 +151,10 @@ def is_finished(job: Job, model: str, settings: Settings) -> bool:
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        made_so = (model, settings.text, settings.max_tokens_per_batch, now.st_size, output_size)
-        if made_so != (
-            record.model,
-            record.text,
-            record.max_tokens_per_batch,
-            record.size,
-            record.output_size,
-        ):
+        made_so = (settings.text, settings.max_tokens_per_batch, settings.precision)
+        if made_so != (record.text, record.max_tokens_per_batch, record.precision):
+            return False
+        if (model, now.st_size, output_size) != (record.model, record.size, record.output_size):
             return False
         return now.st_mtime_ns == record.mtime_ns or _sha256(job.source) == record.sha256
     except (OSError, ValueError, TypeError):  # not there, or not a record
@@ -179,6 +176,7 @@ def parse_file(parser: "Parser", job: Job, model: str, settings: Settings) -> Re
             model=model,
             text=settings.text,
             max_tokens_per_batch=settings.max_tokens_per_batch,
+            precision=settings.precision,
             size=before.st_size,
             mtime_ns=before.st_mtime_ns,
             sha256=_sha256(job.source),

@@ -68,6 +68,7 @@ def run_parse_corpus(options: argparse.Namespace) -> int:
         options.threads_per_actor,
         options.text,
         options.max_tokens_per_batch,
+        options.precision,
     )
     model = digest_of_model(options.model)
     jobs = find_jobs(options.files, options.output, text=options.text)

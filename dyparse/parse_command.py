@@ -66,6 +66,13 @@ def add_how(command: argparse.ArgumentParser) -> None:
         "--device", default="cpu", help="where the network runs: cpu (default), cuda, …"
     )
     command.add_argument(
+        "--precision",
+        default="float32",
+        choices=("auto", "float32", "bfloat16"),
+        help="of the network: bfloat16 is about twice as fast where the processor has it, which "
+        "auto finds out (default: %(default)s)",
+    )
+    command.add_argument(
         "--max-tokens-per-batch",
         type=int,
         default=2000,
@@ -87,7 +94,12 @@ def run_parse(options: argparse.Namespace) -> int:
     require_positive(options, "max_tokens_per_batch", "workers", "threads")
     blocks = read_inputs(options.files or [STDIN], text=options.text)
     settings = Settings(
-        options.model, options.device, options.threads, options.text, options.max_tokens_per_batch
+        options.model,
+        options.device,
+        options.threads,
+        options.text,
+        options.max_tokens_per_batch,
+        options.precision,
     )
     if options.workers == 1:
         parse_here(blocks, settings, options.output)

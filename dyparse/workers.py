@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     threads: int | None  # of one worker; None for all
     text: bool
     max_tokens_per_batch: int
+    precision: str = "float32"
 
 
 def load_parser(settings: Settings) -> "Parser":
@@ -44,7 +45,7 @@ def load_parser(settings: Settings) -> "Parser":
     from dyparse.parser import Parser
 
     device = prepare_machine(settings.device, settings.threads, seed=0)
-    return Parser.load(settings.model, device)
+    return Parser.load(settings.model, device, settings.precision)
 
 
 def threads_each(threads: int | None, workers: int) -> int:

@@ -291,7 +291,7 @@ def test_what_keeps_no_states_walks_in_every_epoch(path):
 
 def test_only_dagger_keeps_states():
     kept = {path.stem for path in yamls("exploration") if exploration_of(path).keeps_states}
-    assert kept == {"dagger"}
+    assert kept == {"dagger", "dagger_replay"}
 
 
 # --- curriculum ----------------------------------------------------------------------------------
