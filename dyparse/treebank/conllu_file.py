@@ -1,4 +1,4 @@
-"""CoNLL-U files as sentences: `conllu` splits the lines, we check them and keep them raw."""
+"""CoNLL-U files as sentences: their lines are checked, and kept raw."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, NamedTuple, TypeAlias
-
-import conllu
 
 from dyparse.errors import TreebankError
 from dyparse.sentence import NONE, Sentence
@@ -103,7 +101,8 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
     index_of: Sequence[int] = range(start, len(lines) + 1)
     try:
         check_columns(tokens, trees=trees)
-        rows = split_columns(tokens)
+        # `conllu` would take as long as all checks, split at double spaces too, and strip.
+        rows = [line.split("\t") for line in tokens]
         words = word_indices([row[0] for row in rows])
         index_of = word_lines = [start + word for word in words]
         _, form, _, upos, xpos, feats, heads, relation, *_ = map(
@@ -125,28 +124,6 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         path=block.path,
         line_number=block.line_number,
     )
-
-
-def split_columns(lines: list[str]) -> list[list[str]]:
-    """The columns of each line, as `conllu` splits it and as tabs alone say.
-
-    `conllu` also splits at double spaces and strips white space at the ends: where that changes a
-    line, only tabs count.
-    """
-    if not lines:
-        return []
-    tokens = conllu.parse_token_and_metadata(
-        "\n".join(lines), fields=("columns",), field_parsers={"columns": _all_columns}
-    )
-    rows: list[list[str]] = [token["columns"] for token in tokens]
-    if ["\t".join(row) for row in rows] != lines:
-        return [line.split("\t") for line in lines]
-    return rows
-
-
-def _all_columns(columns: list[str], _index: int) -> list[str]:
-    """The lightest field parser of `conllu`: one field that is the whole line."""
-    return columns
 
 
 def _span_of_tokens(bare: list[str]) -> tuple[int, int]:
