@@ -19,9 +19,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, cycle
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -40,6 +42,7 @@ from dyparse.loss.set_nll import SetNLL
 from dyparse.moving_average import MovingAverage
 from dyparse.network import Network
 from dyparse.parser import Parser
+from dyparse.precision import PRECISIONS, encoder_precision, resolved
 from dyparse.sentence import Sentence
 from dyparse.state_memory import StateMemory
 from dyparse.trainer import Trainer
@@ -51,7 +54,11 @@ from stages import Stopwatch
 from walk_shares import walk_shares
 
 PARSING_BATCH = 2000
+WARM_UP = 5  # steps
 EPOCH = 3  # explorations explore from the second on; DAgger recalls earlier walks
+
+
+Step: TypeAlias = tuple[list[int], Callable[[], object]]  # numbers of sentences, what to do
 
 
 @dataclass(frozen=True)
@@ -98,10 +105,12 @@ def main() -> None:
     )
     parser.model.to(find_device(options.device))
     trainer = Trainer(precision=options.precision, walk_ahead=options.walk_ahead)
+    parser = replace(parser, precision=options.precision)
     bench = Bench(parser, sentences, trainer, options.exploration, options.seconds)
+    precision = resolved(options.precision, parser.model.device)
     say(
         f"{treebank.name}, {options.system}, {options.exploration}, {parser.model.device}, "
-        f"{torch.get_num_threads()} threads, {options.precision}, torch {torch.__version__}\n"
+        f"{torch.get_num_threads()} threads, {precision}, torch {torch.__version__}\n"
     )
     with profiled(options.profile):
         for what in options.only or MEASUREMENTS:
@@ -139,7 +148,9 @@ def command_line() -> argparse.ArgumentParser:
     options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu, cuda (default: %(default)s)")
     options.add_argument("--threads", type=int, help="threads of torch (default: all)")
-    options.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
+    options.add_argument(
+        "--precision", default="auto", choices=PRECISIONS, help="(default: %(default)s)"
+    )
     options.add_argument("--walk-ahead", action="store_true", help="trainer.walk_ahead=true")
     options.add_argument(
         "--seconds", type=float, default=20, help="per measurement (default: %(default)s)"
@@ -158,26 +169,28 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def training_steps(bench: Bench, exploration: str | None = None) -> Callable[[list[int]], None]:
-    """A function that makes one update from a group of sentences."""
+def training_course(bench: Bench, exploration: str | None = None) -> Course:
+    """A training as it is in the middle: states are kept, and the average has been formed."""
     course = bench.course(exploration)
     bench.parser.model.train()
+    course.average.updates = 100
     if course.lesson.exploration.keeps_states:
-        remember(course, bench)
-    numbers = iter(range(10**9))
-
-    def step(group: list[int]) -> None:
-        course.learn(course.parts(group, EPOCH, next(numbers)), progress=0.5)
-
-    return step
+        for epoch in range(1, EPOCH):
+            for number, group in enumerate(bench.training_groups()):
+                exercise = course.share(group, epoch, number)
+                course.find(exercise, course.update.scorer(exercise))
+    return course
 
 
-def remember(course: Course, bench: Bench) -> None:
-    """Walk through every sentence once in each epoch before the one that is measured."""
-    for epoch in range(1, EPOCH):
-        for number, group in enumerate(bench.training_groups()):
-            for part in course.parts(group, epoch, number):
-                course.find(part, course.update.scorer(part))
+def training_steps(bench: Bench, exploration: str | None = None) -> Iterator[Step]:
+    """Updates one after the other, as a training makes them: each with the words that it is from.
+
+    The batch of the next one is made meanwhile, on another thread.
+    """
+    course = training_course(bench, exploration)
+    while True:
+        for done, exercise, find in course.batches(EPOCH):
+            yield exercise.numbers, partial(course.learn, exercise, done, find)
 
 
 def time_training(bench: Bench) -> tuple[float, float]:
@@ -185,8 +198,6 @@ def time_training(bench: Bench) -> tuple[float, float]:
     model = bench.parser.model
     encoder = copy.deepcopy(model.encoder).train()
     optimizer = torch.optim.AdamW(encoder.parameters(), lr=1e-4, fused=True)
-    half = bench.trainer.precision == "bfloat16"
-    whole = training_steps(bench)
 
     def encoder_alone(group: list[int]) -> Callable[[], None]:
         keys = np.arange(len(group), dtype=np.uint64)
@@ -195,14 +206,14 @@ def time_training(bench: Bench) -> tuple[float, float]:
 
         def step() -> None:
             optimizer.zero_grad(set_to_none=True)
-            with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
+            with encoder_precision(bench.trainer.precision, model.device):
                 encoded = encoder(batch)
             encoded.sum().backward()
             optimizer.step()
 
         return step
 
-    return time_both(bench, bench.training_groups(), lambda g: lambda: whole(g), encoder_alone)
+    return time_both(bench, training_steps(bench), encoder_alone)
 
 
 def time_parsing(bench: Bench) -> tuple[float, float]:
@@ -224,8 +235,9 @@ def time_parsing(bench: Bench) -> tuple[float, float]:
 
         @torch.inference_mode()
         def step() -> None:
-            for batch in batches:
-                model.encoder(batch)
+            with encoder_precision(parser.precision, model.device):
+                for batch in batches:
+                    model.encoder(batch)
 
         return step
 
@@ -233,51 +245,53 @@ def time_parsing(bench: Bench) -> tuple[float, float]:
         chosen = [bench.sentences[k] for k in group]
         return lambda: list(parser.parse_sentences(chosen, max_tokens_per_batch=PARSING_BATCH))
 
-    return time_both(bench, several, whole, encoder_alone)
+    return time_both(bench, ((g, whole(g)) for g in cycle(several)), encoder_alone)
 
 
 def time_oracles(bench: Bench) -> tuple[float, float]:
     """Tokens per second of dynamic and of static training."""
-    dynamic, static = training_steps(bench, "explore"), training_steps(bench, "static")
-    groups = bench.training_groups()
-    return time_both(bench, groups, lambda g: lambda: dynamic(g), lambda g: lambda: static(g))
+    static = training_course(bench, "static")
+
+    def static_step(group: list[int]) -> Callable[[], object]:
+        return partial(static.learn, static.share(group, EPOCH, 0), 0.5)
+
+    return time_both(bench, training_steps(bench, "explore"), static_step)
 
 
 def time_both(
     bench: Bench,
-    groups: list[list[int]],
-    first: Callable[[list[int]], Callable[[], object]],
+    first: Iterator[Step],
     second: Callable[[list[int]], Callable[[], object]],
 ) -> tuple[float, float]:
-    """Tokens per second of two ways to treat a group, taken in turn until the time is over."""
+    """Tokens per second of two ways to treat the same sentences, in turn until the time is over."""
     device = bench.parser.model.device
-    for group in groups[:5]:  # compilation, allocation
-        first(group)(), second(group)()
     words, spent = 0, [0.0, 0.0]
-    while sum(spent) < bench.seconds:
-        for turn, group in enumerate(groups):
-            for k in (0, 1) if turn % 2 else (1, 0):  # neither always finds the caches warm
-                step = (first, second)[k](group)
-                wait(device)
-                start = time.perf_counter()
-                step()
-                wait(device)
-                spent[k] += time.perf_counter() - start
-            words += bench.words(group)
-            if sum(spent) >= bench.seconds:
-                break
+    for turn, (group, step) in enumerate(first):
+        steps = [step, second(group)]
+        seconds = [0.0, 0.0]
+        for k in (0, 1) if turn % 2 else (1, 0):  # neither always finds the caches warm
+            wait(device)
+            start = time.perf_counter()
+            steps[k]()
+            wait(device)
+            seconds[k] = time.perf_counter() - start
+        if turn < WARM_UP:  # compilation, allocation
+            continue
+        spent = [a + b for a, b in zip(spent, seconds, strict=True)]
+        words += bench.words(group)
+        if sum(spent) >= bench.seconds:
+            break
     return words / spent[0], words / spent[1]
 
 
 def training_stages(bench: Bench) -> str:
     """Where the time of training goes."""
-    step, clock, model = training_steps(bench), Stopwatch(bench.parser.model.device), Course
-    groups = bench.training_groups()
-    for group in groups[:3]:
-        step(group)
+    steps, clock, model = training_steps(bench), Stopwatch(bench.parser.model.device), Course
+    for _, (_, step) in zip(range(WARM_UP), steps, strict=False):
+        step()
     network = type(bench.parser.model)
     places = [
-        (model, "parts", "reading: making batches"),
+        (model, "share", "reading: making batches"),
         (network, "encode", "encoding"),
         (network, "table", "walk: table"),
         (dyparse.course, "walk_and_record", "walk"),
@@ -296,13 +310,13 @@ def training_stages(bench: Bench) -> str:
     ]
     words, start = 0, time.perf_counter()
     with clock.on(*places):
-        for group in groups:
-            step(group)
+        for group, step in steps:
+            step()
             words += bench.words(group)
             if time.perf_counter() - start > bench.seconds:
                 break
     whole = time.perf_counter() - start
-    split_walk(bench, clock, groups[0], with_oracle=True)
+    split_walk(bench, clock, bench.training_groups()[0], with_oracle=True)
     return clock.table(words, whole)
 
 

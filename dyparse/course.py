@@ -4,20 +4,16 @@ All that is random follows from the seed, the epoch and the number of the batch,
 was interrupted goes on as if it had not been, and one that is shared or split learns the same.
 """
 
-import functools
-import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from dyparse.batch import group_by_length
@@ -66,13 +62,7 @@ class Course:
         )
         self.average = MovingAverage(parser.model, trainer.average_decay)
         self.memory = StateMemory()
-        self.memory_lock = Lock()
-        threads = torch.get_num_threads()
-        is_alone_on_cpu = processes.count == 1 and parser.model.device.type == "cpu"
-        # On a CPU a batch is learnt from in parts, one on each thread: that uses several cores
-        # better than the small products of an LSTM shared out among them.
-        self.side_by_side = threads if is_alone_on_cpu else 1
-        self.walk_threads = 1 if is_alone_on_cpu else threads
+        self.threads = torch.get_num_threads()
         self.update = Update(parser.model, lesson.loss, trainer.precision)
         self.update_together = processes.joined(self.update)
         known = parser.vocabulary.label_number
@@ -89,25 +79,16 @@ class Course:
         chance = np.random.default_rng([self.lesson.seed, epoch])
         return group_by_length(self.words.tolist(), self.trainer.max_tokens_per_batch, chance)
 
-    def parts(self, group: Sequence[int], epoch: int, step: int) -> list[Exercise]:
-        """This process's share of the batch that has this number in the epoch, in as many parts as
-        are learnt from side by side.
-        """
+    def share(self, group: Sequence[int], epoch: int, step: int) -> Exercise:
+        """This process's share of the batch that has this number in the epoch."""
         chance = np.random.default_rng([self.lesson.seed, epoch, step])
         keys = chance.integers(2**64, size=len(group), dtype=np.uint64)
         key = int(chance.integers(2**63))
-        rows = [row for row, k in enumerate(group) if k not in self.left_out]
-        share = self.processes.share(rows)
-        words, labels = int(self.words[group].sum()), int(self.labels[group].sum())
-        if not share:  # nothing for this process to learn, but the others wait for its gradients
-            numbers = [group[0]]
-            return [self.exercise(epoch, numbers, keys[:1], key, (words, labels), counts=False)]
-        parts = [share[k :: self.side_by_side] for k in range(self.side_by_side)]
-        return [
-            self.exercise(epoch, [group[row] for row in part], keys[part], key, (words, labels))
-            for part in parts
-            if part
-        ]
+        rows = self.processes.share([row for row, k in enumerate(group) if k not in self.left_out])
+        of_batch = (int(self.words[group].sum()), int(self.labels[group].sum()))
+        if not rows:  # nothing for this process to learn, but the others wait for its gradients
+            return self.exercise(epoch, [group[0]], keys[:1], key, of_batch, counts=False)
+        return self.exercise(epoch, [group[row] for row in rows], keys[rows], key, of_batch)
 
     def exercise(
         self,
@@ -127,42 +108,24 @@ class Course:
         )
         return Exercise(epoch, numbers, batch, gold, keys, key, *of_batch, counts)
 
-    def learn(self, parts: list[Exercise], progress: float, find: Find | None = None) -> Learnt:
+    def learn(self, exercise: Exercise, progress: float, find: Find | None = None) -> Learnt:
         """One update from the states of a batch, when this share of the training is done."""
         self.optimizer.zero_grad(set_to_none=True)
-        learnt = self.gradients(parts, find or self.find)
+        learnt = self.gradients(exercise, find or self.find)
         self.step(self.trainer.rate_at(progress))
         return learnt
 
-    def gradients(self, parts: list[Exercise], find: Find) -> Learnt:
-        """Gradients of the loss; part after part, in smaller and smaller ones, where memory is
-        short.
-        """
+    def gradients(self, exercise: Exercise, find: Find) -> Learnt:
+        """Gradients of the loss; of smaller and smaller parts where memory is short."""
         try:
-            return self._together(parts, find) if len(parts) > 1 else self._in_turn(parts, find)
+            return self._in_turn([exercise], find)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
             if self.processes.count > 1:
-                raise DyparseError(shortage(self.trainer, self.sentences(parts[0]))) from error
+                raise DyparseError(shortage(self.trainer, self.sentences(exercise))) from error
         # Not inside the except: the error's frames hold what has to be freed.
-        return self._in_small_parts(parts)
-
-    def _together(self, parts: list[Exercise], find: Find) -> Learnt:
-        """Gradients of all parts at a time, each on a thread of its own."""
-        parameters = [*self.parser.model.parameters()]
-
-        def differentiate(part: Exercise) -> tuple[Learnt, tuple[Tensor, ...]]:
-            loss, found = self.update(part, find)
-            return summary(loss, found, part), torch.autograd.grad(loss, parameters)
-
-        results = list(_threads(self.side_by_side).map(differentiate, parts))
-        total = [*results[0][1]]
-        for _, gradients in results[1:]:
-            torch._foreach_add_(total, gradients)
-        for parameter, gradient in zip(parameters, total, strict=True):
-            parameter.grad = gradient
-        return added([learnt for learnt, _ in results])
+        return self._in_small_parts([exercise])
 
     def _in_turn(self, parts: list[Exercise], find: Find) -> Learnt:
         """Gradients of one part after the other."""
@@ -176,7 +139,7 @@ class Course:
 
     def _in_small_parts(self, parts: list[Exercise]) -> Learnt:
         """Gradients of as small parts as are needed; a sentence too large by itself is left out."""
-        warnings.warn(shortage(self.trainer, self.sentences(parts[0])), stacklevel=2)
+        warnings.warn(shortage(self.trainer, self.sentences(parts[0])), stacklevel=3)
         while parts:
             self.optimizer.zero_grad(set_to_none=True)
             free_memory()
@@ -231,54 +194,49 @@ class Course:
                 exercise.gold.head,
                 epoch=exercise.epoch,
                 seed=exercise.keys,
-                threads=self.walk_threads,
+                threads=self.threads,
             )
             if not exploration.keeps_states:
                 return Found(visited, 1)
             of_all = self.processes.gathered((exercise.numbers, N, visited))
-            with self.memory_lock:
-                for numbers, tokens, states in of_all:
-                    memory.add(numbers, tokens, states, walk=exercise.epoch)
-        with self.memory_lock:
-            recalled = memory.recall(exercise.numbers, N, exercise.keys, exploration.walks_learnt)
-        return Found(*recalled)
+            for numbers, tokens, states in of_all:
+                memory.add(numbers, tokens, states, walk=exercise.epoch)
+        return Found(*memory.recall(exercise.numbers, N, exercise.keys, exploration.walks_learnt))
 
-    def look_ahead(self, parts: list[Exercise], walker: ThreadPoolExecutor) -> Find:
+    def look_ahead(self, exercise: Exercise, walker: ThreadPoolExecutor) -> Find:
         """Begin to walk through a batch before the update on the one before it.
 
         The walk runs while the device is busy with that update; its weights are one update old.
         Costs do not depend on them, only which states are visited does.
         """
-        walks: dict[int, Future[Found]] = {}
-        for part in parts:
-            arrive = self.update.scorer(part)
-            if self.parser.model.device.type == "cpu":  # an update must not reach into its arrays
-                arrive = partial(Scorer, *map(np.copy, arrive()))
-            walks[id(part)] = walker.submit(self.find, part, arrive)
-        return lambda part, _scorer: walks[id(part)].result()
+        arrive = self.update.scorer(exercise)
+        if self.parser.model.device.type == "cpu":  # an update must not reach into its arrays
+            arrive = partial(Scorer, *map(np.copy, arrive()))
+        walk = walker.submit(self.find, exercise, arrive)
+        return lambda _exercise, _scorer: walk.result()
 
-    def batches(self, epoch: int, first: int = 0) -> Iterator[tuple[float, list[Exercise], Find]]:
+    def batches(self, epoch: int, first: int = 0) -> Iterator[tuple[float, Exercise, Find]]:
         """The batches of an epoch from a number on: the share of the epoch that is done before
-        each, its parts, and where their states come from.
+        each, the batch, and where its states come from.
 
         A batch is made while the one before it is learnt from.
         """
         groups = self.groups(epoch)
         with ThreadPoolExecutor(1, "batch") as maker, ThreadPoolExecutor(1, "ahead") as walker:
 
-            def make(step: int) -> "Future[list[Exercise]]":
-                return maker.submit(self.parts, groups[step], epoch, step)
+            def make(step: int) -> "Future[Exercise]":
+                return maker.submit(self.share, groups[step], epoch, step)
 
-            parts = make(first).result()
+            exercise = make(first).result()
             find: Find = self.find
             for step in range(first, len(groups)):
                 coming = make(step + 1) if step + 1 < len(groups) else None
                 find_next: Find = self.find
                 if coming and self.trainer.walk_ahead:
                     find_next = self.look_ahead(coming.result(), walker)
-                yield step / len(groups), parts, find
+                yield step / len(groups), exercise, find
                 if coming:
-                    parts, find = coming.result(), find_next
+                    exercise, find = coming.result(), find_next
 
     def step(self, rate: float) -> None:
         """One step of the optimizer at this learning rate."""
@@ -295,15 +253,6 @@ class Course:
         most = self.trainer.max_gradient_norm
         if norm.device.type != "cpu" or norm > most:  # a device is not waited for
             clip_grads_with_norm_(parameters, most, norm)
-
-
-@functools.cache
-def _threads(count: int) -> ThreadPoolExecutor:
-    """Threads for the parts of a batch, each with one thread of torch; made once."""
-    return ThreadPoolExecutor(count, "part", initializer=torch.set_num_threads, initargs=(1,))
-
-
-os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def shortage(trainer: "Trainer", sentences: Sequence[Sentence]) -> str:

@@ -13,7 +13,7 @@ from dyparse.batch import Batch, Gold
 from dyparse.dropout import keys_below
 from dyparse.loss import Loss
 from dyparse.model import STATES, Model, label_loss
-from dyparse.precision import autocast
+from dyparse.precision import encoder_precision, scorer_precision
 from dyparse.scorer import Scorer
 from dyparse.transfer import to_device
 from dyparse.walk import Visited
@@ -60,26 +60,28 @@ class Update(nn.Module):
         self.model, self.loss = model, loss
         self.precision = precision
 
-    def autocast(self) -> torch.autocast:
-        """Half precision, if the training is in it."""
-        return autocast(self.precision, self.model.device)
+    def encode(self, exercise: Exercise) -> tuple[Batch, Tensor, Tensor]:
+        """The batch on the device, its vectors [B, N, width], its table [tokens, F, D]."""
+        model = self.model
+        batch = exercise.batch.to(model.device)
+        with encoder_precision(self.precision, model.device):
+            encoded = model.encode(batch)
+        with scorer_precision(self.precision, model.device):
+            return batch, encoded, model.table(encoded)
 
     @torch.no_grad()
     def scorer(self, exercise: Exercise) -> Callable[[], Scorer]:
         """What a walk through the exercise needs, with the present weights; to be waited for."""
-        with self.autocast():
-            table = self.model.table(self.model.encode(exercise.batch.to(self.model.device)))
-            return self.model.scorer(table, exercise.key)
+        _, _, table = self.encode(exercise)
+        return self.model.scorer(table, exercise.key)
 
     def forward(self, exercise: Exercise, find: Find) -> tuple[Tensor, Found]:
         """The share of this exercise in the loss per word of its batch, and the states of it."""
         model = self.model
-        with self.autocast():
-            batch = exercise.batch.to(model.device)
-            encoded = model.encode(batch)  # [B, N, width]
-            table = model.table(encoded)  # [tokens, F, D]
-            found = find(exercise, lambda: model.scorer(table, exercise.key)())
-            features, legal, cost, keys, head, label = targets(exercise, found, model.device)
+        batch, encoded, table = self.encode(exercise)
+        found = find(exercise, lambda: model.scorer(table, exercise.key)())
+        features, legal, cost, keys, head, label = targets(exercise, found, model.device)
+        with scorer_precision(self.precision, model.device):
             scores = model.score(table, features, keys)  # [T, M]
             labels = model.labeller(encoded, head, batch.keys)  # [B, N, labels]
         of_moves = self.loss(scores.float(), legal, cost) * len(scores)

@@ -68,7 +68,7 @@ def add_how(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--precision",
         default="float32",
-        choices=("auto", "float32", "bfloat16"),
+        choices=("auto", "float32", "mixed", "bfloat16"),
         help="of the network: bfloat16 is about twice as fast where the processor has it, which "
         "auto finds out (default: %(default)s)",
     )

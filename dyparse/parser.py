@@ -18,7 +18,7 @@ from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_check
 from dyparse.encoder import EncoderChoice
 from dyparse.model import Model
 from dyparse.network import Network
-from dyparse.precision import autocast, require_precision
+from dyparse.precision import encoder_precision, require_precision, scorer_precision
 from dyparse.replay import Replayed, replay
 from dyparse.scorer import Scorer
 from dyparse.sentence import Sentence
@@ -67,7 +67,7 @@ class Parser:
     ) -> "Parser":
         """The parser saved in a model directory; CheckpointError says what is wrong with one.
 
-        precision is float32, bfloat16, or auto: the latter where the device computes in it itself.
+        For precision see dyparse.precision: float32, mixed, bfloat16, or auto.
         """
         require_precision(precision, "precision")
         saved = read_checkpoint(directory)
@@ -121,10 +121,9 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
-        with autocast(self.precision, self.model.device):
-            encoded, scorer, words = self._encode(sentences)
-            heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
-            return self._with_labels(sentences, encoded, heads)
+        encoded, scorer, words = self._encode(sentences)
+        heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
+        return self._with_labels(sentences, encoded, heads)
 
     @torch.inference_mode()
     def watch_batch(self, gold: Sequence[Sentence]) -> tuple[list[Sentence], Visited, Replayed]:
@@ -142,15 +141,19 @@ class Parser:
         """Vectors of all tokens, what scores the moves, and the words of each sentence, counted."""
         self.model.eval()
         batch = self.batcher.batch(sentences)
-        encoded = self.model.encode(batch.to(self.model.device))
-        return encoded, self.model.scorer(self.model.table(encoded))(), batch.words
+        device = self.model.device
+        with encoder_precision(self.precision, device):
+            encoded = self.model.encode(batch.to(device))
+        with scorer_precision(self.precision, device):
+            return encoded, self.model.scorer(self.model.table(encoded))(), batch.words
 
     def _with_labels(
         self, sentences: Sequence[Sentence], encoded: Tensor, heads: NDArray[np.int32]
     ) -> list[Sentence]:
         """The sentences with these heads [B, N], and the best label of each arc."""
         on_device = torch.from_numpy(heads).to(self.model.device, torch.int64)
-        numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
+        with scorer_precision(self.precision, self.model.device):
+            numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
         labels = self.vocabulary.labels
         return [
             s.with_tree(head[1 : len(s) + 1], [labels[number] for number in row[1 : len(s) + 1]])

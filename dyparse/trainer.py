@@ -115,8 +115,8 @@ class Trainer:
         bar = tqdm(desc=f"epoch {epoch}", unit="batch", total=total, leave=False, disable=hidden)
         bar.update(progress.step)
         course.parser.model.train()
-        for done, parts, find in course.batches(epoch, progress.step):
-            learnt = course.learn(parts, (epoch - 1 + done) / self.epochs, find)
+        for done, exercise, find in course.batches(epoch, progress.step):
+            learnt = course.learn(exercise, (epoch - 1 + done) / self.epochs, find)
             loss += learnt.loss
             progress.states += learnt.states
             progress.paid += learnt.paid

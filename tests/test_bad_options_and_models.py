@@ -73,7 +73,7 @@ def test_without_decay_the_average_is_the_weights_after_any_number_of_updates():
     task = lesson(train_sentences, train_sentences)
     course = Course(Trainer(average_decay=0.0), parser, task)
     for _ in range(106):
-        course.learn(course.parts(range(len(train_sentences)), 1, 0), 0.2)
+        course.learn(course.share(range(len(train_sentences)), 1, 0), 0.2)
     assert torch.equal(weights_of(course.averaged_parser().model), weights_of(parser.model))
 
 

@@ -8,7 +8,6 @@ import pytest
 import torch
 from tiny import fresh_parser, lesson, sample, trained
 
-from dyparse import course as courses
 from dyparse.course import Course
 from dyparse.errors import DyparseError
 from dyparse.exploration.dagger_replay import DaggerReplay
@@ -31,8 +30,8 @@ def a_course(**changed):
     return course
 
 
-def gradients(course, parts, find=None):
-    learnt = course.gradients(parts, find or course.find)
+def gradients(course, exercise, find=None):
+    learnt = course.gradients(exercise, find or course.find)
     return learnt, [p.grad.clone() for p in course.parser.model.parameters()]
 
 
@@ -45,29 +44,13 @@ def assert_same(one, other):
         assert any(gradient.abs().max() > 1e-3 for gradient in of_one)
 
 
-@pytest.mark.parametrize("exploration", [Explore(first_epochs=0), DaggerReplay()])
-@pytest.mark.parametrize("threads", [2, 3, 20])
-def test_parts_side_by_side_give_the_gradients_of_the_whole_batch(exploration, threads):
-    results = []
-    for side_by_side in (1, threads):
-        course = a_course(exploration=exploration)
-        course.side_by_side = side_by_side
-        for epoch in (1, 2, 3):
-            course.optimizer.zero_grad()
-            parts = course.parts(GROUP, epoch, 0)
-            assert len(parts) == min(side_by_side, len(GROUP))
-            result = gradients(course, parts)
-        results.append(result)
-    assert_same(*results)
-
-
 def test_the_shares_of_processes_give_the_gradients_of_the_whole_batch_together():
-    whole = gradients(course := a_course(), course.parts(GROUP, 2, 5))
+    whole = gradients(course := a_course(), course.share(GROUP, 2, 5))
     of_shares = []
     for rank in range(3):
         course = a_course()
         course.processes = Processes(rank, 3)
-        of_shares.append(gradients(course, course.parts(GROUP, 2, 5)))
+        of_shares.append(gradients(course, course.share(GROUP, 2, 5)))
     losses = torch.stack([learnt.loss for learnt, _ in of_shares]).sum()
     torch.testing.assert_close(losses, whole[0].loss, rtol=1e-5, atol=1e-6)
     for k, expected in enumerate(whole[1]):
@@ -78,8 +61,8 @@ def test_the_shares_of_processes_give_the_gradients_of_the_whole_batch_together(
 def test_a_process_without_a_share_takes_part_but_teaches_nothing():
     course = a_course()
     course.processes = Processes(1, 2)
-    (part,) = course.parts([3], 1, 0)
-    learnt, found = gradients(course, [part])
+    part = course.share([3], 1, 0)
+    learnt, found = gradients(course, part)
     assert not part.counts
     assert (learnt.loss, learnt.states, learnt.paid) == (0, 0, 0)
     assert all((gradient == 0).all() for gradient in found)
@@ -90,10 +73,10 @@ def test_batches_and_chance_follow_from_seed_epoch_and_number_alone():
     assert one.groups(2) == a_course().groups(2)
     assert one.groups(2) != one.groups(3)
     assert one.groups(2) != other.groups(2)
-    same, next_one = one.parts(GROUP, 2, 4), one.parts(GROUP, 2, 5)
-    np.testing.assert_array_equal(same[0].keys, a_course().parts(GROUP, 2, 4)[0].keys)
-    assert (same[0].keys != next_one[0].keys).all()
-    assert (same[0].keys != other.parts(GROUP, 2, 4)[0].keys).all()
+    same, next_one = one.share(GROUP, 2, 4), one.share(GROUP, 2, 5)
+    np.testing.assert_array_equal(same.keys, a_course().share(GROUP, 2, 4).keys)
+    assert (same.keys != next_one.keys).all()
+    assert (same.keys != other.share(GROUP, 2, 4).keys).all()
 
 
 def test_an_epoch_that_goes_on_has_the_batches_that_were_left():
@@ -103,8 +86,8 @@ def test_an_epoch_that_goes_on_has_the_batches_that_were_left():
     assert len(rest) == len(batches) - 3 > 0
     for (done, parts), (done_rest, parts_rest) in zip(batches[3:], rest, strict=True):
         assert done == done_rest
-        assert [p.numbers for p in parts] == [p.numbers for p in parts_rest]
-        np.testing.assert_array_equal(parts[0].keys, parts_rest[0].keys)
+        assert parts.numbers == parts_rest.numbers
+        np.testing.assert_array_equal(parts.keys, parts_rest.keys)
 
 
 # --- walking ahead -------------------------------------------------------------------------------
@@ -125,7 +108,7 @@ def test_a_walk_ahead_visits_the_states_of_the_weights_before_the_update():
     for done, parts, found in course.batches(2):
         weights.append(course.parser.model.output.bias.detach().clone())
         used = course.learn(parts, done, found)
-        assert used.states == len(seen[tuple(parts[0].numbers)][1].visited.paid)
+        assert used.states == len(seen[tuple(parts.numbers)][1].visited.paid)
     assert len(seen) == len(weights) > 3
     assert not torch.equal(weights[0], weights[-1])
 
@@ -148,7 +131,7 @@ def test_half_precision_trains_and_its_scores_are_near():
     losses = {}
     for precision in ("float32", "bfloat16"):
         course = a_course(precision=precision)
-        losses[precision] = course.gradients(course.parts(GROUP, 1, 0), course.find).loss.item()
+        losses[precision] = course.gradients(course.share(GROUP, 1, 0), course.find).loss.item()
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.02)
     assert losses["bfloat16"] != losses["float32"]
     assert {p.grad.dtype for p in course.parser.model.parameters()} == {torch.float32}
@@ -171,17 +154,13 @@ def short_of_memory(course, most_words, error=MemoryError):
 
 @pytest.mark.parametrize("error", [MemoryError, torch.OutOfMemoryError])
 @pytest.mark.parametrize("exploration", [Explore(first_epochs=0), DaggerReplay()])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_batch_too_large_for_memory_is_learnt_in_parts_and_gives_the_same(
-    error, exploration, threads
-):
-    expected = gradients(course := a_course(exploration=exploration), course.parts(GROUP, 1, 0))
+def test_a_batch_too_large_for_memory_is_learnt_in_parts_and_gives_the_same(error, exploration):
+    expected = gradients(course := a_course(exploration=exploration), course.share(GROUP, 1, 0))
     course = a_course(exploration=exploration)
-    course.side_by_side = threads
     longest = max(len(TRAIN[k]) for k in GROUP) + 1
     short_of_memory(course, longest, error)
     with pytest.warns(UserWarning, match=r"out of memory .* the longest of \d+ words .*sentence"):
-        found = gradients(course, course.parts(GROUP, 1, 0))
+        found = gradients(course, course.share(GROUP, 1, 0))
     assert_same(expected, found)
     assert not course.left_out
 
@@ -191,7 +170,7 @@ def test_a_sentence_too_large_for_memory_is_named_and_left_out():
     longest = max(GROUP, key=lambda k: len(TRAIN[k]))
     short_of_memory(course, len(TRAIN[longest]))
     with pytest.warns(UserWarning, match="memory") as caught:
-        learnt, _ = gradients(course, course.parts(GROUP, 1, 0))
+        learnt, _ = gradients(course, course.share(GROUP, 1, 0))
     assert course.left_out == {longest}
     (told,) = [str(w.message) for w in caught if "left out" in str(w.message)]
     assert TRAIN[longest].place in told
@@ -199,7 +178,7 @@ def test_a_sentence_too_large_for_memory_is_named_and_left_out():
     assert learnt.states == 2 * sum(len(TRAIN[k]) for k in GROUP if k != longest)
     with warnings.catch_warnings(record=True) as later:
         warnings.simplefilter("always")
-        numbers = [k for part in course.parts(GROUP, 2, 0) for k in part.numbers]
+        numbers = course.share(GROUP, 2, 0).numbers
     assert longest not in numbers
     assert not later
 
@@ -209,7 +188,7 @@ def test_among_processes_a_lack_of_memory_ends_the_training_with_a_remedy():
     course.processes = Processes(0, 2)
     short_of_memory(course, 3)
     with pytest.raises(DyparseError, match=r"lower trainer\.max_tokens_per_batch"):
-        course.gradients(course.parts(GROUP, 1, 0), course.find)
+        course.gradients(course.share(GROUP, 1, 0), course.find)
 
 
 def test_other_errors_are_not_taken_for_a_lack_of_memory():
@@ -218,11 +197,4 @@ def test_other_errors_are_not_taken_for_a_lack_of_memory():
     course = a_course()
     short_of_memory(course, 3, error=RuntimeError)
     with pytest.raises(RuntimeError, match="no room"):
-        course.gradients(course.parts(GROUP, 1, 0), course.find)
-
-
-def test_threads_of_parts_have_one_thread_of_torch_each():
-    before = torch.get_num_threads()
-    threads = courses._threads(2)
-    assert [*threads.map(lambda _: torch.get_num_threads(), range(4))] == [1] * 4
-    assert torch.get_num_threads() == before
+        course.gradients(course.share(GROUP, 1, 0), course.find)

@@ -242,7 +242,7 @@ def test_the_loss_of_several_walks_is_that_of_one_if_they_are_the_same():
         parser = fresh_parser(TRAIN[:3], input_dropout=0.0, layer_dropout=0.0, word_dropout=0.0)
         parser.model.eval()
         course = Course(TRAINER, parser, lesson(TRAIN[:3], DEV, exploration=Dagger(decay=1.0)))
-        (part,) = course.parts([0, 1, 2], 1, 0)
+        part = course.share([0, 1, 2], 1, 0)
 
         def again(part, scorer, course=course, walks=walks):
             for epoch in range(1, walks + 1):
@@ -250,7 +250,7 @@ def test_the_loss_of_several_walks_is_that_of_one_if_they_are_the_same():
             assert found.walks == walks
             return found
 
-        losses.append(course.learn([part], 0.5, again).loss.item())
+        losses.append(course.learn(part, 0.5, again).loss.item())
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 

@@ -147,7 +147,7 @@ def test_one_update_is_enough_to_change_the_parser_that_is_kept():
     parser = fresh_parser(TRAIN[:3])
     before = weights_of(parser.model).clone()
     course = Course(SHORT, parser, lesson(TRAIN[:3], DEV))
-    course.learn(course.parts(range(3), 1, 0), 0.5)
+    course.learn(course.share(range(3), 1, 0), 0.5)
     assert not torch.equal(weights_of(course.averaged_parser().model), before)
 
 
@@ -158,7 +158,7 @@ def test_the_average_lies_behind_the_weights_and_without_decay_is_the_weights():
         start = weights_of(parser.model).clone()
         course = Course(trainer, parser, lesson(TRAIN, DEV))
         for step in range(6):
-            course.learn(course.parts(range(step, step + 5), 1, step), 0.2)
+            course.learn(course.share(range(step, step + 5), 1, step), 0.2)
         end, average = weights_of(parser.model), weights_of(course.averaged_parser().model)
         assert torch.equal(average, end) == is_same
         assert (average - end).norm() < (start - end).norm()
@@ -168,7 +168,7 @@ def test_gradients_are_clipped():
     parser = fresh_parser(TRAIN)
     trainer = Trainer(max_gradient_norm=0.01)
     course = Course(trainer, parser, lesson(TRAIN, DEV))
-    course.learn(course.parts(range(10), 1, 0), 0.5)
+    course.learn(course.share(range(10), 1, 0), 0.5)
     gradients = [parameter.grad for parameter in parser.model.parameters()]
     assert all(gradient is not None for gradient in gradients)
     norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
@@ -235,10 +235,10 @@ def test_an_update_reads_from_the_device_in_the_scorer_only():
     One number is read on a CPU only, where nothing waits: whether gradients have to be clipped.
     """
     course = Course(SHORT, fresh_parser(TRAIN), lesson(TRAIN, DEV))
-    course.learn(course.parts(range(8), 1, 0), 0.1)
-    parts = course.parts(range(8, 16), 1, 1)
+    course.learn(course.share(range(8), 1, 0), 0.1)
+    exercise = course.share(range(8, 16), 1, 1)
     with Arrays() as arrays, Reads() as reads:
-        course.learn(parts, 0.2)
+        course.learn(exercise, 0.2)
     assert +arrays.count == {"numpy": 4}
     assert sum(reads.count.values()) == 1
 

@@ -93,10 +93,10 @@ def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
     dev_figures = trainer.dev_figures
 
     @functools.wraps(learn)
-    def measured_learn(self: Any, parts: Any, *others: Any, **options: Any) -> Any:
-        result = learn(self, parts, *others, **options)
+    def measured_learn(self: Any, exercise: Any, *others: Any, **options: Any) -> Any:
+        result = learn(self, exercise, *others, **options)
         last[:] = [self]
-        words = int(sum(part.batch.words.sum() for part in parts))
+        words = int(exercise.batch.words.sum())
         measurement.updated(words, lambda path: parse_file(self.averaged_parser(), job, path))
         return result
 
