@@ -1,5 +1,6 @@
 """A stopwatch for the stages of training and parsing: methods are timed where they stand."""
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -25,8 +26,6 @@ class Stopwatch:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time what is done inside."""
-        import threading
-
         inner = self.inner[threading.get_ident()]
         inner.append(0.0)
         start = time.perf_counter()

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, cycle
+from itertools import chain, count, cycle
 from pathlib import Path
 from typing import TypeAlias
 
@@ -266,15 +266,17 @@ def time_both(
     """Tokens per second of two ways to treat the same sentences, in turn until the time is over."""
     device = bench.parser.model.device
     words, spent = 0, [0.0, 0.0]
-    for turn, (group, step) in enumerate(first):
+    for turn in count():
+        start = time.perf_counter()
+        group, step = next(first)
+        seconds = [time.perf_counter() - start, 0.0]
         steps = [step, second(group)]
-        seconds = [0.0, 0.0]
         for k in (0, 1) if turn % 2 else (1, 0):  # neither always finds the caches warm
             wait(device)
             start = time.perf_counter()
             steps[k]()
             wait(device)
-            seconds[k] = time.perf_counter() - start
+            seconds[k] += time.perf_counter() - start
         if turn < WARM_UP:  # compilation, allocation
             continue
         spent = [a + b for a, b in zip(spent, seconds, strict=True)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +63,7 @@ class Course:
         )
         self.average = MovingAverage(parser.model, trainer.average_decay)
         self.memory = StateMemory()
+        self.memory_lock = Lock()  # a batch tried again meets the walk ahead of the next one
         self.threads = torch.get_num_threads()
         self.update = Update(parser.model, lesson.loss, trainer.precision)
         self.update_together = processes.joined(self.update)
@@ -117,13 +119,17 @@ class Course:
 
     def gradients(self, exercise: Exercise, find: Find) -> Learnt:
         """Gradients of the loss; of smaller and smaller parts where memory is short."""
+        if not exercise.counts and self.processes.count == 1:  # all of the batch is left out
+            return self._nothing()
         try:
             return self._in_turn([exercise], find)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
             if self.processes.count > 1:
-                raise DyparseError(shortage(self.trainer, self.sentences(exercise))) from error
+                remedy = "several processes cannot learn it in smaller parts"
+                told = shortage(self.trainer, self.sentences(exercise), remedy)
+                raise DyparseError(told) from error
         # Not inside the except: the error's frames hold what has to be freed.
         return self._in_small_parts([exercise])
 
@@ -139,7 +145,8 @@ class Course:
 
     def _in_small_parts(self, parts: list[Exercise]) -> Learnt:
         """Gradients of as small parts as are needed; a sentence too large by itself is left out."""
-        warnings.warn(shortage(self.trainer, self.sentences(parts[0])), stacklevel=3)
+        told = shortage(self.trainer, self.sentences(parts[0]), "it is learnt in smaller parts")
+        warnings.warn(told, stacklevel=3)
         while parts:
             self.optimizer.zero_grad(set_to_none=True)
             free_memory()
@@ -154,7 +161,10 @@ class Course:
                 parts = [part for part in parts if part is not culprit]
             else:
                 parts = [half for part in parts for half in self._halves(part)]
-        raise DyparseError("no sentence of a batch fits into memory")
+        return self._nothing()
+
+    def _nothing(self) -> Learnt:
+        return Learnt(torch.zeros((), device=self.parser.model.device), 0, 0)
 
     def _leave_out(self, exercise: Exercise) -> None:
         self.left_out |= {*exercise.numbers}
@@ -198,10 +208,14 @@ class Course:
             )
             if not exploration.keeps_states:
                 return Found(visited, 1)
-            of_all = self.processes.gathered((exercise.numbers, N, visited))
-            for numbers, tokens, states in of_all:
-                memory.add(numbers, tokens, states, walk=exercise.epoch)
-        return Found(*memory.recall(exercise.numbers, N, exercise.keys, exploration.walks_learnt))
+            mine = (exercise.numbers, N, visited) if exercise.counts else None
+            with_states = [of_one for of_one in self.processes.gathered(mine) if of_one]
+            with self.memory_lock:
+                for numbers, tokens, states in with_states:
+                    memory.add(numbers, tokens, states, walk=exercise.epoch)
+        with self.memory_lock:
+            of_walks = (exercise.keys, exploration.walks_learnt)
+            return Found(*memory.recall(exercise.numbers, N, *of_walks))
 
     def look_ahead(self, exercise: Exercise, walker: ThreadPoolExecutor) -> Find:
         """Begin to walk through a batch before the update on the one before it.
@@ -209,7 +223,12 @@ class Course:
         The walk runs while the device is busy with that update; its weights are one update old.
         Costs do not depend on them, only which states are visited does.
         """
-        arrive = self.update.scorer(exercise)
+        try:
+            arrive = self.update.scorer(exercise)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return self.find  # in its turn, where smaller parts are tried
         if self.parser.model.device.type == "cpu":  # an update must not reach into its arrays
             arrive = partial(Scorer, *map(np.copy, arrive()))
         walk = walker.submit(self.find, exercise, arrive)
@@ -222,18 +241,21 @@ class Course:
         A batch is made while the one before it is learnt from.
         """
         groups = self.groups(epoch)
+        if first == len(groups):  # saved after the last batch, before dev was parsed
+            return
         with ThreadPoolExecutor(1, "batch") as maker, ThreadPoolExecutor(1, "ahead") as walker:
 
             def make(step: int) -> "Future[Exercise]":
                 return maker.submit(self.share, groups[step], epoch, step)
 
+            def finder(exercise: Exercise) -> Find:
+                return self.look_ahead(exercise, walker) if self.trainer.walk_ahead else self.find
+
             exercise = make(first).result()
-            find: Find = self.find
+            find = finder(exercise)
             for step in range(first, len(groups)):
                 coming = make(step + 1) if step + 1 < len(groups) else None
-                find_next: Find = self.find
-                if coming and self.trainer.walk_ahead:
-                    find_next = self.look_ahead(coming.result(), walker)
+                find_next = finder(coming.result()) if coming and self.trainer.walk_ahead else find
                 yield step / len(groups), exercise, find
                 if coming:
                     exercise, find = coming.result(), find_next
@@ -255,11 +277,11 @@ class Course:
             clip_grads_with_norm_(parameters, most, norm)
 
 
-def shortage(trainer: "Trainer", sentences: Sequence[Sentence]) -> str:
+def shortage(trainer: "Trainer", sentences: Sequence[Sentence], consequence: str) -> str:
     """What to say when a batch does not fit into memory."""
     longest = max(sentences, key=len)
     return (
         f"out of memory on a batch of {len(sentences)} sentences, the longest of {len(longest)} "
-        f"words ({longest.place}): it is learnt in smaller parts; if this comes often, lower "
+        f"words ({longest.place}): {consequence}; if this comes often, lower "
         f"trainer.max_tokens_per_batch (now {trainer.max_tokens_per_batch})"
     )

@@ -24,7 +24,11 @@ class DeviceLoad:
             return
         try:
             self.samples.append(torch.cuda.utilization(self.device))
-        except (ImportError, RuntimeError):
+        except Exception as error:
+            # Its own errors derive from no other; a card that does not tell stops no training.
+            is_its_own = type(error).__module__ == "pynvml"
+            if not is_its_own and not isinstance(error, ImportError | RuntimeError):
+                raise
             self.is_known = False
 
     def figures(self) -> dict[str, float]:

@@ -17,6 +17,7 @@ Keys = TypeVar("Keys", Tensor, NDArray[np.int64])
 
 # As signed numbers: splitmix64's step and factors, and a step of our own for keys below keys.
 STEP, STEP_BELOW = 0x9E3779B97F4A7C15 - 2**64, 0xD1342543DE82EF95 - 2**64
+LABELS, STATES, WORDS = -1, -2, -3  # numbers below a sentence's key; layers count from 0
 FIRST, SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64
 
 

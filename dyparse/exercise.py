@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from dyparse.batch import Batch, Gold
-from dyparse.dropout import keys_below
+from dyparse.dropout import STATES, keys_below
 from dyparse.loss import Loss
-from dyparse.model import STATES, Model, label_loss
+from dyparse.model import Model, label_loss
 from dyparse.precision import encoder_precision, scorer_precision
 from dyparse.scorer import Scorer
 from dyparse.transfer import to_device

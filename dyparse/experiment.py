@@ -30,10 +30,11 @@ from dyparse.config import (
     run_directory,
 )
 from dyparse.course import Lesson
-from dyparse.errors import ConfigError, NoSplitError
+from dyparse.errors import ConfigError, DyparseError, NoSplitError
 from dyparse.network import Network
 from dyparse.output_file import write
 from dyparse.parser import Parser
+from dyparse.precision import resolved
 from dyparse.processes import Processes, is_first_launched, launched, training_together
 from dyparse.run_result import (
     GOLD,
@@ -76,7 +77,8 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
     train_sentences, dev = splits["train"], splits["dev"]
     directory = run_directory(config, choices, treebank.name)
     text = OmegaConf.to_yaml(config, resolve=True)
-    file = TrainingFile(directory / NAME, identity(config, splits), options.checkpoint_minutes)
+    what = identity(config, splits, resolved(trainer.precision, device))
+    file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
     parser = Parser.with_fresh_weights(
         system, encoder, network, Vocabulary.from_sentences(train_sentences)
     )
@@ -145,13 +147,13 @@ def evaluate(config: DictConfig) -> ScoreReport:
     return report
 
 
-def identity(config: DictConfig, splits: dict[str, list[Sentence]]) -> str:
+def identity(config: DictConfig, splits: dict[str, list[Sentence]], precision: str) -> str:
     """What a training must have in common with a saved one to go on with it: options and words.
 
     Where it runs, and how it is logged, may change.
     """
     options = {key: value for key, value in config.items() if key not in NOT_HASHED}
-    options |= {"seed": config.seed, "treebank": None}
+    options |= {"seed": config.seed, "treebank": None, "computed in": precision}
     digest = hashlib.sha256(OmegaConf.to_yaml(OmegaConf.create(options), resolve=True).encode())
     for sentence in (*splits["train"], *splits["dev"]):
         digest.update(sentence.to_conllu().encode())
@@ -166,8 +168,10 @@ def prepare_directory(directory: Path, config: str, file: TrainingFile, *, resum
     (directory / RESULT).unlink(missing_ok=True)  # this run is not finished yet
     if not resume:
         file.remove()
-    elif file.path.exists():
+    elif file.fits():
         say(f"resuming  from {file.path}; train from the beginning with resume=false")
+    elif file.path.exists():
+        say(f"          {file.path} is of other options or sentences: not taken up")
     write(directory / "config.yaml", config.encode())
 
 
@@ -372,9 +376,9 @@ def find_device(device: str) -> torch.device:
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ConfigError(
-            f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
-        ) from error
+        told = f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
+        # Of several processes each has a device of its own, and this one has to tell.
+        raise (DyparseError if launched() else ConfigError)(told) from error
 
 
 def say(text: str) -> None:

@@ -7,14 +7,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding_bag
 
 from dyparse.batch import Batch
-from dyparse.dropout import Dropout, keys_below, signed
+from dyparse.dropout import LABELS, Dropout, keys_below, signed
 from dyparse.encoder import Encoder
 from dyparse.network import Network
 from dyparse.scorer import Scorer
 from dyparse.sentence import NONE
 from dyparse.transfer import fetch
-
-LABELS, STATES = -1, -2  # numbers of the labeller and of the states below a sentence's key
 
 
 class Model(nn.Module):

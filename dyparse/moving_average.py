@@ -3,6 +3,7 @@
 import copy
 
 import torch
+from torch import nn
 
 from dyparse.model import Model
 
@@ -17,6 +18,9 @@ class MovingAverage:
 
     def __init__(self, model: Model, decay: float) -> None:
         self.model = copy.deepcopy(model)
+        for module in self.model.modules():
+            if isinstance(module, nn.LSTM):
+                module.flatten_parameters()  # a GPU wants them in one piece
         self.decay = decay
         self.updates = 0
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from dyparse.batch import Batcher, group_by_length, windows
 from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_checkpoint
 from dyparse.encoder import EncoderChoice
+from dyparse.errors import DyparseError
 from dyparse.model import Model
 from dyparse.network import Network
 from dyparse.precision import encoder_precision, require_precision, scorer_precision
@@ -24,6 +25,7 @@ from dyparse.scorer import Scorer
 from dyparse.sentence import Sentence
 from dyparse.system import System
 from dyparse.tokenizer import tokenize
+from dyparse.transfer import to_device
 from dyparse.vocabulary import Vocabulary
 from dyparse.walk import GREEDY, Visited, walk_and_record, walk_greedily
 
@@ -109,13 +111,17 @@ class Parser:
         """
         with side_by_side(self.model.device) as submit:
             waiting: list[Group] = []
-            for window in windows(sentences, len, WORDS_PER_WINDOW):
-                groups = group_by_length([len(s) for s in window], max_tokens_per_batch)
-                # A single batch has all threads to itself.
-                start = submit if len(groups) > 1 else at_once
-                coming = [(g, start(self.parse_batch, [window[k] for k in g])) for g in groups]
+            try:
+                for window in windows(sentences, len, WORDS_PER_WINDOW):
+                    groups = group_by_length([len(s) for s in window], max_tokens_per_batch)
+                    # A single batch has all threads to itself.
+                    start = submit if len(groups) > 1 else at_once
+                    coming = [(g, start(self.parse_batch, [window[k] for k in g])) for g in groups]
+                    ready, waiting = waiting, coming
+                    yield from in_order(ready)
+            except DyparseError:  # of reading: what was read before it is parsed all the same
                 yield from in_order(waiting)
-                waiting = coming
+                raise
             yield from in_order(waiting)
 
     @torch.inference_mode()
@@ -151,7 +157,7 @@ class Parser:
         self, sentences: Sequence[Sentence], encoded: Tensor, heads: NDArray[np.int32]
     ) -> list[Sentence]:
         """The sentences with these heads [B, N], and the best label of each arc."""
-        on_device = torch.from_numpy(heads).to(self.model.device, torch.int64)
+        (on_device,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
         with scorer_precision(self.precision, self.model.device):
             numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
         labels = self.vocabulary.labels
@@ -196,11 +202,13 @@ def side_by_side(device: torch.device) -> Iterator[Callable[..., Callable[[], An
     if threads == 1:
         yield at_once
         return
+    before = torch.get_num_threads()
     pool = ThreadPoolExecutor(threads, "parse", initializer=torch.set_num_threads, initargs=(1,))
     try:
         yield lambda task, argument: pool.submit(task, argument).result
     finally:
         pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(before)  # threads made later begin with what was set last anywhere
 
 
 def as_sentence(given: Input) -> Sentence:

@@ -60,8 +60,20 @@ class Processes:
         return total
 
     def joined(self, module: nn.Module) -> nn.Module:
-        """The module, with gradients that are means over the processes."""
-        return module if self.count == 1 else DistributedDataParallel(module)
+        """The module, with gradients summed over the processes: each has a share of the loss."""
+        if self.count == 1:
+            return module
+        together = DistributedDataParallel(module)
+        together.register_comm_hook(None, summed_gradients)
+        return together
+
+
+def summed_gradients(_: None, bucket: Any) -> "torch.futures.Future[Tensor]":
+    """What is done with gradients in place of DDP's mean."""
+    sent: torch.futures.Future[list[Tensor]] = dist.all_reduce(
+        bucket.buffer(), async_op=True
+    ).get_future()
+    return sent.then(lambda done: done.value()[0])
 
 
 ALONE = Processes()
@@ -84,9 +96,12 @@ def training_together(device: torch.device) -> Iterator[Processes]:
         yield ALONE
         return
     gpu = device if device.type == "cuda" else None
+    if gpu:
+        torch.cuda.set_device(gpu)
     dist.init_process_group("nccl" if gpu else "gloo", device_id=gpu)
     try:
-        on_host = dist.new_group(backend="gloo") if gpu else dist.group.WORLD
+        # Not the group of the gradients: walks ahead send their states from another thread.
+        on_host = dist.new_group(backend="gloo")
         yield Processes(dist.get_rank(), dist.get_world_size(), on_host)
     finally:
         dist.destroy_process_group()

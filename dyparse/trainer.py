@@ -83,7 +83,11 @@ class Trainer:
         """
         course = Course(self, parser, lesson, processes)
         progress = (file and file.load(course)) or Progress()
-        save = file.save if file and processes.is_first else None
+        if len({(p.epoch, p.step) for p in processes.gathered(progress)}) > 1:
+            raise DyparseError(
+                "not all processes found the unfinished training; put the run's directory on a "
+                "disk that all machines share, or train with resume=false"
+            )
         yield from progress.curve
         while progress.epoch <= self.epochs and progress.epochs_since < self.patience:
             figures = self.run_epoch(course, progress, file)
@@ -98,8 +102,8 @@ class Trainer:
                     keep(averaged, figures)
             progress.curve.append(figures)
             progress.begin_epoch()
-            if save:
-                save(course, progress)
+            if file and processes.is_first:
+                file.save(course, progress)
             yield figures
 
     def run_epoch(
@@ -108,6 +112,8 @@ class Trainer:
         """Learn from every training sentence once, or from those of the epoch that are left."""
         start, epoch = time.perf_counter() - progress.seconds, progress.epoch
         is_first = course.processes.is_first
+        # Within an epoch only where this process knows all: no sums of others, no walk ahead.
+        can_save = course.processes.count == 1 and not self.walk_ahead
         loss = torch.tensor(progress.loss, dtype=torch.float64, device=course.parser.model.device)
         load = DeviceLoad(course.parser.model.device)
         total = len(course.groups(epoch))
@@ -123,7 +129,7 @@ class Trainer:
             progress.step += 1
             load.sample(progress.step)
             bar.update()
-            if file and is_first and file.is_due():
+            if file and can_save and file.is_due():
                 progress.loss, progress.seconds = loss.item(), time.perf_counter() - start
                 file.save(course, progress)
         bar.close()

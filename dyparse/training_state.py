@@ -55,6 +55,10 @@ class TrainingFile:
         """Whether it is time to save again."""
         return time.monotonic() - self.last >= 60 * self.minutes
 
+    def fits(self) -> bool:
+        """Whether there is a state of these options."""
+        return self.path.exists() and self._content()["options"] == self.options
+
     def save(self, course: Course, progress: Progress) -> None:
         """Write everything down."""
         memory = course.memory
@@ -76,26 +80,28 @@ class TrainingFile:
 
     def load(self, course: Course) -> Progress | None:
         """Put a course where the saved one was; None if there is none of these options."""
-        if not self.path.exists():
+        if not self.fits():
             return None
-        device = course.parser.model.device
         try:
-            content = torch.load(self.path, map_location=device, weights_only=True)
-            if content["options"] != self.options:
-                return None
-            return self._restored(course, content)
-        except (
-            RuntimeError,
-            pickle.UnpicklingError,
-            EOFError,
-            KeyError,
-            TypeError,
-            ValueError,
-        ) as error:
-            raise CheckpointError(
-                f"{self.path}: damaged ({' '.join(str(error).split())[:200]}); remove it to train "
-                "from the beginning, or train with resume=false"
-            ) from error
+            return self._restored(course, self._content())
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise self._damaged(error) from error
+
+    def _content(self) -> dict[str, Any]:
+        try:
+            content = torch.load(self.path, map_location="cpu", weights_only=True)
+            if not isinstance(content, dict) or "options" not in content:
+                raise ValueError("no state of a training")
+            return content
+        except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> CheckpointError:
+        finding = " ".join(str(error).split())[:200]
+        return CheckpointError(
+            f"{self.path}: damaged ({finding}); remove it to train from the beginning, or train "
+            "with resume=false"
+        )
 
     @staticmethod
     def _restored(course: Course, content: dict[str, Any]) -> Progress:

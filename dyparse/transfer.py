@@ -23,9 +23,9 @@ def to_device(tensors: Sequence[Tensor], device: torch.device) -> list[Tensor]:
     """
     if device.type == "cpu":
         return list(tensors)
-    return unpacked(
-        packed(tensors, pinned=device.type == "cuda").to(device, non_blocking=True), tensors
-    )
+    is_cuda = device.type == "cuda"
+    buffer = packed(tensors, pinned=is_cuda).to(device, non_blocking=is_cuda)
+    return unpacked(buffer, tensors)
 
 
 def packed(tensors: Sequence[Tensor], *, pinned: bool) -> Tensor:
@@ -69,10 +69,10 @@ def fetch(tensors: Sequence[Tensor]) -> Callable[[], list[NDArray[Any]]]:
         return lambda: arrays
     flat = torch.cat([tensor.detach().reshape(-1).to(first.dtype) for tensor in tensors])
     host = torch.empty(flat.shape, dtype=flat.dtype, pin_memory=flat.is_cuda)
-    host.copy_(flat, non_blocking=True)
-    event = torch.Event(flat.device) if flat.is_cuda else None
-    if event is not None:
-        event.record()
+    host.copy_(flat, non_blocking=flat.is_cuda)
+    event = None
+    if flat.is_cuda:
+        event = torch.cuda.current_stream(flat.device).record_event()
 
     def wait() -> list[NDArray[Any]]:
         if event is not None:

@@ -51,7 +51,7 @@ def load_parser(settings: Settings) -> "Parser":
 def threads_each(threads: int | None, workers: int) -> int:
     """Threads of one worker, where all have so many together; None for as many as there are."""
     if threads is None:
-        threads = int(os.environ.get("OMP_NUM_THREADS") or cores())  # as torch has it
+        threads = int((os.environ.get("OMP_NUM_THREADS") or str(cores())).split(",")[0])  # as torch
     return max(1, threads // workers)
 
 

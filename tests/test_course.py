@@ -191,6 +191,21 @@ def test_among_processes_a_lack_of_memory_ends_the_training_with_a_remedy():
         course.gradients(course.share(GROUP, 1, 0), course.find)
 
 
+def test_a_sentence_too_large_that_is_alone_in_its_batch_is_left_out_too():
+    course = a_course()
+    short_of_memory(course, 2)
+    with pytest.warns(UserWarning, match="is left out of the training"):
+        learnt = course.learn(course.share([5], 1, 0), 0.5)
+    assert (learnt.loss.item(), learnt.states) == (0, 0)
+    again = course.learn(course.share([5], 2, 0), 0.6)  # and asks for no memory again
+    assert (again.loss.item(), again.states) == (0, 0)
+
+
+def test_an_epoch_that_was_saved_after_its_last_batch_has_none_left():
+    course = a_course()
+    assert list(course.batches(2, first=len(course.groups(2)))) == []
+
+
 def test_other_errors_are_not_taken_for_a_lack_of_memory():
     assert is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"))
     assert not is_out_of_memory(RuntimeError("shapes do not fit"))

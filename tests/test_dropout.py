@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from dyparse.dropout import Dropout, dropped_places, keys_below, mixed, signed
+from dyparse.dropout import WORDS, Dropout, dropped_places, keys_below, mixed, signed
+from dyparse.exploration import uniform
 
 STEP = 1 / 256  # probabilities are rounded to multiples of it
 
@@ -66,6 +67,15 @@ def test_layers_words_and_states_below_a_key_have_keys_of_their_own():
     keys = keys_of(20)
     below = torch.stack([keys, *(keys_below(keys, number) for number in range(-2, 40))])
     assert len(set(below.flatten().tolist())) == below.numel()
+
+
+def test_words_are_not_dropped_by_the_numbers_that_the_walk_draws():
+    """A walk draws from the sentence's key itself: uniform(random, i) of dyparse.exploration."""
+    random = np.array([12345], dtype=np.uint64)
+    drawn = [uniform(random, 0) < 0.4 for _ in range(200)]
+    key = torch.tensor([12345])
+    assert dropped_places(key, 200, 0.4)[0].tolist() == drawn
+    assert dropped_places(keys_below(key, WORDS), 200, 0.4)[0].tolist() != drawn
 
 
 @pytest.mark.parametrize("probability", [0.1, 0.33, 0.8])

@@ -54,10 +54,18 @@ def curve(path):
     return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("exploration", ["explore", "dagger_replay"])
-def test_two_processes_give_the_result_of_one_with_the_same_batches(tmp_path, exploration):
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ["exploration=explore", "trainer.max_gradient_norm=0.05"],  # the size of gradients shows
+        ["exploration=dagger_replay"],
+        ["exploration=dagger_replay", "trainer.walk_ahead=true"],
+    ],
+    ids=["clipped", "dagger_replay", "ahead"],
+)
+def test_two_processes_give_the_result_of_one_with_the_same_batches(tmp_path, changed):
     one, two = tmp_path / "one", tmp_path / "two"
-    options = [*SMALL, f"exploration={exploration}"]
+    options = [*SMALL, *changed]
     alone = run("train.py", *options, f"output={one}", cwd=tmp_path)
     assert alone.returncode == 0, alone.stderr
     told = torchrun(tmp_path, *options, f"output={two}")

@@ -10,7 +10,7 @@ from torch.nn.functional import embedding, embedding_bag
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from dyparse.batch import FEATURES, Bags, Batch
-from dyparse.dropout import Dropout, dropped_places, keys_below
+from dyparse.dropout import WORDS, Dropout, dropped_places, keys_below
 from dyparse.encoder import Encoder
 from dyparse.transfer import to_device
 from dyparse.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
@@ -216,7 +216,8 @@ class WordEmbedder(nn.Module):
         word = batch.word
         if self.training and self.dropout > 0:
             assert batch.keys is not None, "training needs a batch with keys"
-            dropped = dropped_places(batch.keys, word.shape[1], self.dropout)
+            keys = keys_below(batch.keys, WORDS)  # the walk draws from the sentence's key itself
+            dropped = dropped_places(keys, word.shape[1], self.dropout)
             word = word.masked_fill(dropped & (word >= RESERVED), UNKNOWN)
         return self.embedding(word)  # type: ignore[no-any-return]  # as torch modules are called untyped
 

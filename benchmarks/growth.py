@@ -1,0 +1,271 @@
+"""How the cost of a word grows: with the system, the treebank, the length of sentences, processes.
+
+    python benchmarks/growth.py systems   --root DIR --name UD_English-LinES
+    python benchmarks/growth.py treebanks --root DIR --against UD_English-EWT
+    python benchmarks/growth.py lengths   --root DIR --system arc_eager attardi covington
+    python benchmarks/growth.py processes --root DIR --tokens 300 1200 2400
+
+Everything that is compared is timed in turn, a batch of one after a batch of the other, so that
+whatever else the machine does slows down all. Parsers are trained for `--updates` updates first:
+how long a derivation is depends on the model. One thread, unless said otherwise.
+"""
+
+import dyparse.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from dyparse import system as systems
+from dyparse.batch import group_by_length
+from dyparse.choice import load
+from dyparse.course import Course, Lesson
+from dyparse.encoder.bilstm import BiLSTM
+from dyparse.loss.set_nll import SetNLL
+from dyparse.network import Network
+from dyparse.parser import Parser
+from dyparse.sentence import Sentence
+from dyparse.trainer import Trainer
+from dyparse.treebank.ud import UD
+from dyparse.vocabulary import Vocabulary
+
+LENGTHS = (10, 20, 50, 100, 200)
+PARSING_BATCH = 2000
+TRAIN_SCRIPT = Path(__file__).parents[1] / "train.py"
+
+
+@dataclass
+class Runner:
+    """One of the things compared: its steps, and what they took."""
+
+    name: str
+    steps: Iterator[tuple[int, Callable[[], object]]]  # words, what to do
+    words: int = 0
+    seconds: float = 0.0
+
+    def go(self) -> None:
+        words, step = next(self.steps)
+        start = time.perf_counter()
+        step()
+        self.seconds += time.perf_counter() - start
+        self.words += words
+
+    @property
+    def microseconds(self) -> float:
+        return self.seconds / self.words * 1e6
+
+
+def main() -> None:
+    options = command_line().parse_args()
+    torch.manual_seed(1)
+    torch.set_num_threads(options.threads)
+    {
+        "systems": compare_systems,
+        "treebanks": compare_treebanks,
+        "lengths": compare_lengths,
+        "processes": compare_processes,
+    }[options.what](options)
+
+
+def command_line() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("what", choices=("systems", "treebanks", "lengths", "processes"))
+    options.add_argument("--root", required=True, help="directory of UD treebanks")
+    options.add_argument("--name", default="UD_English-LinES", help="(default: %(default)s)")
+    options.add_argument("--against", default="UD_English-EWT", help="(default: %(default)s)")
+    options.add_argument(
+        "--system", nargs="+", default=["arc_eager", "attardi", "nonmonotonic", "covington"]
+    )
+    options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
+    options.add_argument("--updates", type=int, default=150, help="before (default: %(default)s)")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--tokens", type=int, nargs="+", default=[300, 1200, 2400])
+    options.add_argument("--seconds", type=float, default=30, help="each (default: %(default)s)")
+    return options
+
+
+def compare_systems(options: argparse.Namespace) -> None:
+    """Training and parsing with each system, relative to the first."""
+    sentences = UD(options.root, options.name).read("train")
+    courses = [trained_course(name, sentences, options) for name in options.system]
+    report(
+        "training",
+        [Runner(n, training(c)) for n, c in zip(options.system, courses, strict=True)],
+        options,
+    )
+    report(
+        "parsing",
+        [Runner(n, parsing(c)) for n, c in zip(options.system, courses, strict=True)],
+        options,
+    )
+
+
+def compare_treebanks(options: argparse.Namespace) -> None:
+    """Training on a treebank and on a larger one."""
+    names = [options.name, options.against]
+    courses = [
+        trained_course(options.system[0], UD(options.root, name).read("train"), options)
+        for name in names
+    ]
+    labels = [f"{n} ({int(c.words.sum()):,} words)" for n, c in zip(names, courses, strict=True)]
+    report(
+        "training", [Runner(n, training(c)) for n, c in zip(labels, courses, strict=True)], options
+    )
+    report(
+        "parsing", [Runner(n, parsing(c)) for n, c in zip(labels, courses, strict=True)], options
+    )
+
+
+def compare_lengths(options: argparse.Namespace) -> None:
+    """Training and parsing of sentences of the same length, relative to the shortest."""
+    sentences = [s for s in UD(options.root, options.name).read("train") if s.is_projective()]
+    for system in options.system:
+        base = trained_course(system, sentences, options)
+        courses = []
+        for length in LENGTHS:
+            made = sentences_of_length(sentences, length, words=20_000)
+            lesson = Lesson(base.lesson.exploration, SetNLL(), made, made[:1], seed=1)
+            trainer = Trainer(precision="auto", max_tokens_per_batch=1000)
+            courses.append(Course(trainer, base.parser, lesson))
+        labels = [f"{system}, {length} words" for length in LENGTHS]
+        report(
+            "training",
+            [Runner(n, training(c)) for n, c in zip(labels, courses, strict=True)],
+            options,
+        )
+        report(
+            "parsing",
+            [Runner(n, parsing(c)) for n, c in zip(labels, courses, strict=True)],
+            options,
+        )
+
+
+def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> list[Sentence]:
+    """Sentences of exactly this length, made of treebank sentences put side by side.
+
+    The first one's root heads those of the others; the last one is cut, and what hung on words
+    that are cut off hangs on its own last remaining root.
+    """
+    made: list[Sentence] = []
+    stream = cycle(sentences)
+    while sum(map(len, made)) < words:
+        form: list[str] = []
+        upos: list[str] = []
+        head: list[int] = []
+        relation: list[str] = []
+        root = 0
+        while len(form) < length:
+            sentence, before = next(stream), len(form)
+            for word, of_word in enumerate(sentence.head, 1):
+                if len(form) == length:
+                    break
+                form.append(sentence.form[word - 1])
+                upos.append(sentence.upos[word - 1])
+                relation.append(sentence.relation[word - 1])
+                inside = of_word > 0 and before + of_word <= length
+                if not inside and not root:
+                    root = before + word
+                    head.append(0)
+                else:
+                    head.append(before + of_word if inside else root)
+        bare = Sentence.from_words(form, upos=upos)
+        made.append(bare.with_tree(head, relation))
+    return made
+
+
+def trained_course(system: str, sentences: list[Sentence], options: argparse.Namespace) -> Course:
+    """A training that has gone on for a while."""
+    parser = Parser.with_fresh_weights(
+        systems.load(system), BiLSTM(), Network(), Vocabulary.from_sentences(sentences)
+    )
+    lesson = Lesson(load("exploration", options.exploration), SetNLL(), sentences, sentences[:1], 1)
+    course = Course(Trainer(precision="auto"), parser, lesson)
+    for _, step in islice(training(course), options.updates):
+        step()
+    return course
+
+
+def training(course: Course) -> Iterator[tuple[int, Callable[[], object]]]:
+    """Updates, epoch after epoch."""
+    epoch = 1
+    while True:
+        for done, exercise, find in course.batches(epoch):
+            course.parser.model.train()
+            words = int(exercise.batch.words.sum())
+            yield words, partial(course.learn, exercise, 0.02 + 0.1 * done, find)
+        epoch += 1
+
+
+def parsing(course: Course) -> Iterator[tuple[int, Callable[[], object]]]:
+    """Batches of the training sentences, parsed."""
+    sentences = course.lesson.train
+    groups = group_by_length([len(s) for s in sentences], PARSING_BATCH)
+    np.random.default_rng(1).shuffle(groups)
+    for group in cycle(groups):
+        batch = [sentences[k] for k in group]
+        yield sum(map(len, batch)), partial(course.parser.parse_batch, batch)
+
+
+def report(what: str, runners: list[Runner], options: argparse.Namespace) -> None:
+    """Run all in turn, and tell what a word costs each, and its speed relative to the first."""
+    for runner in runners:
+        runner.go()
+        runner.words, runner.seconds = 0, 0.0
+    while sum(runner.seconds for runner in runners) < options.seconds:
+        for runner in runners:
+            runner.go()
+    say(f"{what}, {options.threads} thread{'s' * (options.threads > 1)}\n")
+    for runner in runners:
+        speed = runners[0].microseconds / runner.microseconds
+        say(f"  {runner.name:<38}{runner.microseconds:8.1f} us/word   speed {speed:.2f}\n")
+
+
+def compare_processes(options: argparse.Namespace) -> None:
+    """Training on one thread, and in two processes of one thread each: epochs of train.py."""
+    for tokens in options.tokens:
+        one = epoch_speed(options, tokens, 1)
+        two = epoch_speed(options, tokens, 2)
+        again = epoch_speed(options, tokens, 1)
+        alone = (one + again) / 2
+        say(f"  {tokens:>6} tokens a batch   1 process {alone:7,.0f} tokens/s   ")
+        say(f"2 processes {two:7,.0f}   ratio {two / alone:.2f}\n")
+
+
+def epoch_speed(options: argparse.Namespace, tokens: int, processes: int) -> float:
+    """Tokens per second of the second epoch."""
+    run = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    train = [str(TRAIN_SCRIPT), "treebank=ud", f"treebank.root={options.root}"]
+    train += [f"treebank.name={options.name}", "threads=1", "trainer.epochs=2", "device=cpu"]
+    train += [
+        f"trainer.max_tokens_per_batch={tokens}",
+        "output=/tmp/dyparse-growth",
+        "resume=false",
+    ]
+    command = [sys.executable, *(run if processes > 1 else []), *train]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    told = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    line = next(line for line in told.splitlines() if line.startswith("epoch   2/2"))
+    return float(line.split()[-2].replace(",", ""))
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
