@@ -68,7 +68,10 @@ class Processes:
         return together
 
 
-def summed_gradients(_: None, bucket: Any) -> "torch.futures.Future[Tensor]":
+def summed_gradients(
+    _: None,
+    bucket: dist.GradBucket,  # type: ignore[name-defined]  # torch has no type for it, but asks for it
+) -> torch.futures.Future[Tensor]:
     """What is done with gradients in place of DDP's mean."""
     sent: torch.futures.Future[list[Tensor]] = dist.all_reduce(
         bucket.buffer(), async_op=True

@@ -63,7 +63,8 @@ def test_after_an_epoch_a_training_goes_on_to_the_same_weights(tmp_path, explora
     )
     assert resumed == curve
     assert_same_weights(weights, weights_resumed)
-    assert_same_weights(average, average_resumed)
+    if average_resumed:  # no epoch after the interruption need be the best
+        assert_same_weights(average, average_resumed)
 
 
 def test_within_an_epoch_too(tmp_path, monkeypatch):
