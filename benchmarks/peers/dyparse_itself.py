@@ -49,7 +49,7 @@ def main() -> None:
         run(job, [f"output={directory}"])
     except TrainedError:
         measurement.trained("all epochs, or no better dev score for long")
-        parser = Parser.load(directory / "model")
+        parser = Parser.load(directory / "model", precision="auto")
     except OutOfTimeError:
         measurement.out_of_time()
         parser = last[0].averaged_parser()
