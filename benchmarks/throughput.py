@@ -96,6 +96,16 @@ def main() -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     treebank = UD(options.root, options.name) if options.root else Sample()
+    devices = [options.device]
+    if options.device == "auto":
+        devices = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    with profiled(options.profile):
+        for device in devices:
+            measure_on(device, treebank, options)
+
+
+def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) -> None:
+    """All that is asked for, on one device."""
     sentences = treebank.read("train")
     parser = Parser.with_fresh_weights(
         dyparse.system.load(options.system),
@@ -103,7 +113,7 @@ def main() -> None:
         Network(),
         Vocabulary.from_sentences(sentences),
     )
-    parser.model.to(find_device(options.device))
+    parser.model.to(find_device(device))
     trainer = Trainer(precision=options.precision, walk_ahead=options.walk_ahead)
     parser = replace(parser, precision=options.precision)
     bench = Bench(parser, sentences, trainer, options.exploration, options.seconds)
@@ -112,13 +122,12 @@ def main() -> None:
         f"{treebank.name}, {options.system}, {options.exploration}, {parser.model.device}, "
         f"{torch.get_num_threads()} threads, {precision}, torch {torch.__version__}\n"
     )
-    with profiled(options.profile):
-        for what in options.only or MEASUREMENTS:
-            other, measure, stages = MEASUREMENTS[what]
-            a, b = measure(bench)
-            say(f"\n{what:<9}{a:8,.0f} tokens/s   {other:<14}{b:8,.0f}   ratio {a / b:.2f}\n")
-            if stages and not options.ratios_only:
-                say(stages(bench))
+    for what in options.only or MEASUREMENTS:
+        other, measure, stages = MEASUREMENTS[what]
+        a, b = measure(bench)
+        say(f"\n{what:<9}{a:8,.0f} tokens/s   {other:<14}{b:8,.0f}   ratio {a / b:.2f}\n")
+        if stages and not options.ratios_only:
+            say(stages(bench))
 
 
 @contextmanager
@@ -146,7 +155,9 @@ def command_line() -> argparse.ArgumentParser:
     )
     options.add_argument("--system", default="arc_eager", choices=dyparse.system.names())
     options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
-    options.add_argument("--device", default="auto", help="auto, cpu, cuda (default: %(default)s)")
+    options.add_argument(
+        "--device", default="auto", help="cpu, cuda; auto: both, where there are both (default)"
+    )
     options.add_argument("--threads", type=int, help="threads of torch (default: all)")
     options.add_argument(
         "--precision", default="auto", choices=PRECISIONS, help="(default: %(default)s)"

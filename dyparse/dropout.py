@@ -6,30 +6,19 @@ those of splitmix64 (Steele, Lea & Flood 2014) started at a key; one of 64 bits 
 components, which makes it cheaper on a CPU than torch's dropout.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-F = TypeVar("F", bound=Callable[..., Any])
 Keys = TypeVar("Keys", Tensor, NDArray[np.int64])
 
 # As signed numbers: splitmix64's step and factors, and a step of our own for keys below keys.
 STEP, STEP_BELOW = 0x9E3779B97F4A7C15 - 2**64, 0xD1342543DE82EF95 - 2**64
 LABELS, STATES, WORDS = -1, -2, -3  # numbers below a sentence's key; layers count from 0
 FIRST, SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64
-
-
-def uncompiled(function: F) -> F:
-    """Leave a function to Python where the encoder is compiled (compile=true).
-
-    torch's compiler takes no whole numbers beyond 64 bits, and on a CPU those that wrap around came
-    out wrong.
-    """
-    return cast(F, torch.compiler.disable(function))  # type: ignore[no-untyped-call]  # torch has none
 
 
 def mixed(z: Keys) -> Keys:
@@ -39,11 +28,9 @@ def mixed(z: Keys) -> Keys:
     return z ^ ((z >> 31) & (2**33 - 1))
 
 
-@uncompiled
 def keys_below(keys: Keys, number: int | Keys) -> Keys:
     """A key of its own for each numbered thing below a key: a layer, a word, a state."""
-    step = (number + 1) * STEP_BELOW
-    return mixed(keys + (signed(step) if isinstance(step, int) else step))
+    return _below(keys, number)
 
 
 def signed(number: int) -> int:
@@ -70,19 +57,36 @@ class Dropout(nn.Module):
         """
         return x * self.mask(keys, x) if self.is_active else x
 
-    @uncompiled
     def mask(self, keys: Tensor | None, like: Tensor) -> Tensor:
         """Zeros and, where components stay, what they are multiplied by.  [...] → [..., D]"""
         assert keys is not None, "training needs a batch with keys: Batcher.batch(sentences, keys)"
         D = like.shape[-1]
-        counter = torch.arange(1, (D + 7) // 8 + 1, device=like.device)
-        drawn = mixed(keys.unsqueeze(-1) + counter * STEP).view(torch.uint8)[..., :D]
+        drawn = _numbers(keys, (D + 7) // 8).view(torch.uint8)[..., :D]
         return (drawn >= self.dropped).to(like.dtype).mul_(256 / (256 - self.dropped))
 
 
-@uncompiled
 def dropped_places(keys: Tensor, places: int, probability: float) -> Tensor:
     """Whether each of so many places below a key is dropped.  [B] → [B, places]"""
-    counter = torch.arange(1, places + 1, device=keys.device)
-    drawn = mixed(keys.unsqueeze(-1) + counter * STEP)
+    drawn = _numbers(keys, places)
     return (drawn >> 11) & (2**53 - 1) < probability * 2**53
+
+
+def _below(keys: Keys, number: int | Keys) -> Keys:
+    step = (number + 1) * STEP_BELOW
+    return mixed(keys + (signed(step) if isinstance(step, int) else step))
+
+
+def _numbers(keys: Tensor, count: int) -> Tensor:
+    """The first so many numbers that splitmix64 draws from each key.  [...] → [..., count]"""
+    counter = torch.arange(1, count + 1, device=keys.device)
+    return mixed(keys.unsqueeze(-1) + counter * STEP)
+
+
+def leave_uncompiled() -> None:
+    """To be called before an encoder is compiled: what draws numbers stays Python.
+
+    torch's compiler takes no whole numbers beyond 64 bits, and on a CPU those that wrap around came
+    out wrong. Not done at once, because it imports the compiler, which takes as long as torch.
+    """
+    global _below, _numbers
+    _below, _numbers = map(torch.compiler.disable, (_below, _numbers))

@@ -30,6 +30,7 @@ from dyparse.config import (
     run_directory,
 )
 from dyparse.course import Lesson
+from dyparse.dropout import leave_uncompiled
 from dyparse.errors import ConfigError, DyparseError, NoSplitError
 from dyparse.network import Network
 from dyparse.output_file import write
@@ -90,6 +91,7 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
         processes.from_first(None)  # nobody reads before it is written
         say(describe_run(parser, train_sentences, dev, choices, place(device, processes)))
         if options.compile:
+            leave_uncompiled()
             parser.model.encoder.compile(dynamic=True)
         if not processes.is_first:
             deque(trainer.train(parser, lesson, forget, file=file, processes=processes), maxlen=0)
