@@ -24,6 +24,12 @@ NOT_HASHED = (  # how and where, or named apart
     *("output", "logger", "device", "threads", "seed", "compile", "resume", "checkpoint_minutes"),
 )
 
+ADDED_LATER = {  # not hashed where they have the value that runs before them had: same name
+    "trainer.precision": "float32",
+    "trainer.walk_ahead": False,
+    "network.reduced": None,
+}
+
 
 @dataclass
 class TrainOptions:
@@ -120,6 +126,10 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
         return Path(config.output)
     what = OmegaConf.create({k: v for k, v in config.items() if k not in NOT_HASHED})
     OmegaConf.update(what, "treebank.root", None)  # where it lies does not change what is learnt
+    for name, before in ADDED_LATER.items():
+        part, _, key = name.partition(".")
+        if OmegaConf.select(what, name) == before:
+            del what[part][key]
     text = OmegaConf.to_yaml(what, resolve=True, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]

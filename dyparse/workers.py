@@ -36,7 +36,7 @@ class Settings(NamedTuple):
     threads: int | None  # of one worker; None for all
     text: bool
     max_tokens_per_batch: int
-    precision: str = "float32"
+    precision: str = "auto"
 
 
 def load_parser(settings: Settings) -> "Parser":

@@ -108,7 +108,7 @@ def test_types_that_kernels_are_found_by_have_names_of_their_own():
     """Numba tells NamedTuples apart by name and fields, not by module."""
     types = [type(chosen("system", path).options) for path in yamls("system")]
     types += [type(chosen("exploration", path).policy) for path in yamls("exploration")]
-    assert len({cls.__name__ for cls in types}) == len(types) >= 4
+    assert len({cls.__name__ for cls in types}) == len(set(types)) >= 4  # some share a policy
 
 
 def chosen(choice, path):

@@ -71,7 +71,7 @@ def debug_run(once):
 
 def test_train_py_writes_metrics_and_a_complete_model_and_says_where(debug_run):
     printed, directory = debug_run
-    assert re.fullmatch(r"arc_eager-dagger-sample-seed1-[0-9a-f]{8}", directory.name)
+    assert re.fullmatch(r"arc_eager-dagger_replay-sample-seed1-[0-9a-f]{8}", directory.name)
     assert {path.name for path in directory.iterdir()} == {
         *("config.yaml", "metrics.jsonl", "model", "result.json", "parsed.conllu", "gold.conllu")
     }
