@@ -51,6 +51,12 @@ def corpus(tmp_path):
 
 
 @pytest.fixture
+def parser(parser):
+    """As the command loads it."""
+    return replace(parser, precision="auto")
+
+
+@pytest.fixture
 def settings(model_directory):
     return Settings(str(model_directory), "cpu", 1, text=False, max_tokens_per_batch=2000)
 
@@ -87,8 +93,7 @@ def here(monkeypatch):
 
 def expected(parser):
     """TEXT, parsed."""
-    as_told = replace(parser, precision="auto")
-    return "".join(s.to_conllu() for s in as_told.parse(sample("dev")[:40]))
+    return "".join(s.to_conllu() for s in parser.parse(sample("dev")[:40]))
 
 
 def test_jobs_keep_the_names_below_a_directory(corpus, tmp_path):
@@ -130,6 +135,7 @@ def test_a_file_is_finished_until_model_options_input_or_output_change(
     assert not is_finished(job, "another model", settings)
     assert not is_finished(job, model, settings._replace(text=True))
     assert not is_finished(job, model, settings._replace(max_tokens_per_batch=100))
+    assert not is_finished(job, model, settings._replace(precision="float32"))
     os.utime(job.source)  # touched, not changed
     assert is_finished(job, model, settings)
     Path(job.source).write_text(TEXT.swapcase())  # the same size
