@@ -16,6 +16,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -248,16 +249,18 @@ def epoch_speed(options: argparse.Namespace, tokens: int, processes: int) -> flo
     run = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     train = [str(TRAIN_SCRIPT), "treebank=ud", f"treebank.root={options.root}"]
     train += [f"treebank.name={options.name}", "threads=1", "trainer.epochs=2", "device=cpu"]
-    train += [
-        f"trainer.max_tokens_per_batch={tokens}",
-        "output=/tmp/dyparse-growth",
-        "resume=false",
-    ]
+    train += [f"trainer.max_tokens_per_batch={tokens}", "resume=false"]
     command = [sys.executable, *(run if processes > 1 else []), *train]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    told = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    with tempfile.TemporaryDirectory() as directory:
+        ran = subprocess.run(
+            [*command, f"output={directory}"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    told = ran.stdout
     line = next(line for line in told.splitlines() if line.startswith("epoch   2/2"))
     return float(line.split()[-2].replace(",", ""))
 
