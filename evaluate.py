@@ -5,6 +5,7 @@ from omegaconf import DictConfig
 
 from dyparse.entry import clear_errors
 from dyparse.experiment import evaluate
+from dyparse.option_errors import clear_option_errors
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
@@ -15,4 +16,5 @@ def main(config: DictConfig) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with clear_option_errors():
+        main()

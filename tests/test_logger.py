@@ -21,6 +21,7 @@ class FakeRun:
     """Writes down what a wandb run is told."""
 
     id = "abc"
+    resumed = False
 
     def __init__(self):
         self.logged, self.summary, self.artifacts, self.exit_code = [], {}, [], None
@@ -38,8 +39,19 @@ class FakeRun:
         self.exit_code = exit_code
 
 
+class FakeError(Exception):
+    """Root of wandb's errors."""
+
+
+class FakeCommError(FakeError):
+    """The server cannot be reached."""
+
+
 class FakeWandb:
     """The part of wandb that we use."""
+
+    errors = SimpleNamespace(Error=FakeError, CommError=FakeCommError)
+    Settings = staticmethod(SimpleNamespace)
 
     def __init__(self, key):
         self.api, self.run, self.told = SimpleNamespace(api_key=key), FakeRun(), None
