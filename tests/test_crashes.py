@@ -243,3 +243,20 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
         Path(path, ".model.safetensors.123.tmp").write_bytes(b"half")
     train_here(tmp_path / "run", "resume=false")
     assert not list(tmp_path.rglob(".*.tmp"))
+
+
+@pytest.mark.slow
+def test_a_server_of_wandb_that_is_not_there_loses_no_training(undisturbed, tmp_path):
+    done = run(
+        "train.py",
+        *(*SMALL, "output=run", "logger=wandb", "logger.mode=online", "logger.timeout_seconds=2"),
+        cwd=tmp_path,
+        WANDB_API_KEY="0" * 40,
+        WANDB_BASE_URL="http://127.0.0.1:9",  # nobody listens there
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "warning: wandb: cannot be reached" in done.stderr
+    assert list((tmp_path / "run" / "wandb").glob("offline-run-*"))
+    left = outcome(tmp_path / "run")
+    assert {path: left[path] for path in undisturbed[0]} == undisturbed[0]

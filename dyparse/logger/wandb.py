@@ -77,17 +77,19 @@ class WandbLogger:
         told: dict[str, Any] = {
             **{"project": self.project, "entity": self.entity, "group": group, "name": name},
             **{"job_type": job, "tags": [*self.tags], "config": config, "dir": directory},
-            "settings": wandb.Settings(
-                init_timeout=self.timeout_seconds, finish_timeout=self.timeout_seconds, **PRIVATE
-            ),
         }
+
+        def settings() -> wandb.Settings:  # new ones for each run: it writes its number into them
+            waiting = self.timeout_seconds
+            return wandb.Settings(init_timeout=waiting, finish_timeout=waiting, **PRIVATE)
+
+        # An interrupted training goes on in the same run of wandb.
+        resume: Any = "auto" if job == "train" and mode == "online" else None
         try:
-            # An interrupted training goes on in the same run of wandb.
-            told["resume"] = "auto" if job == "train" and mode == "online" else None
-            return wandb.init(**told, mode=mode)  # type: ignore[arg-type]  # one of wandb's literals
+            return wandb.init(**told, mode=mode, resume=resume, settings=settings())  # type: ignore[arg-type]  # one of wandb's literals
         except wandb.errors.CommError as error:
             warn(f"cannot be reached ({one_line(error)}); the run is kept in {directory}/wandb")
-            return wandb.init(**{**told, "resume": None}, mode="offline")
+            return wandb.init(**told, mode="offline", settings=settings())
         except wandb.errors.Error as error:
             raise ConfigError(
                 f"logger=wandb: {one_line(error)}; run `wandb login`, or set logger.mode=offline"
