@@ -16,7 +16,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import pytest
+
+from dyparse.treebank import TreebankError, fetch
 from dyparse.treebank.download import download
 
 NAME = "UD_Latin-One"
@@ -157,7 +161,7 @@ class Handler(BaseHTTPRequestHandler):
             self._trickle()
         elif answer.then == "drip":
             for i in range(len(rest)):
-                self.server.ended.wait(0.02)
+                self.server.ended.wait(0.04)
                 self._send(rest[i : i + 1])
         elif answer.then == "hold":
             self.server.go_on.wait(20)
@@ -201,3 +205,9 @@ def assert_brought(server: Server, root: Path, **options: Any) -> None:
     assert f"# archive sha256 {SHA256}\n" in (path / "download.txt").read_text()
     assert (path / "la_one-ud-train.conllu").read_bytes() == SENTENCE * 3
     assert names_in(root) == [NAME]
+
+
+def assert_fails(server: Server, root: Path, finding: str = "broke off", **options: Any) -> None:
+    """A single try fails with this finding."""
+    with patch.object(fetch, "PAUSE_SECONDS", ()), pytest.raises(TreebankError, match=finding):
+        download(NAME, root=root, url=server.url, **options)

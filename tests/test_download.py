@@ -86,12 +86,13 @@ def test_what_the_server_does_not_have_is_refused(tmp_path):
     assert_refused(tmp_path, "answers 503 .*; try again later", b"busy", status=503)
 
 
-def test_a_server_that_is_not_there_is_reported(tmp_path):
+def test_a_server_that_is_not_there_is_reported_at_once(tmp_path, capsys):
     with serving() as server:
         pass
     with pytest.raises(TreebankError, match="cannot be reached"):
         download(NAME, root=tmp_path, url=server.url)
     assert names_in(tmp_path) == []
+    assert capsys.readouterr().err == ""
 
 
 def test_a_dropped_connection_is_reported(tmp_path):

@@ -198,6 +198,14 @@ def test_a_treebank_that_a_killed_download_moved_away_comes_back(tmp_path):
     assert names_in(tmp_path) == [NAME]
 
 
+def test_what_a_killed_download_left_beside_its_target_is_removed_without_force_too(tmp_path):
+    for left in (tmp_path / NAME, tmp_path / PLACE / "replaced"):
+        left.mkdir(parents=True)
+    with serving(BODY) as server, pytest.raises(TreebankError, match="is there already"):
+        download(NAME, root=tmp_path, url=server.url)
+    assert names_in(tmp_path) == [NAME]
+
+
 def test_a_workplace_that_leads_elsewhere_is_not_used(tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -212,12 +220,14 @@ def test_a_workplace_that_leads_elsewhere_is_not_used(tmp_path):
 
 def test_waiting_for_another_download_has_an_end(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(download_module, "WAIT_SECONDS", 0.2)
+    began = time.monotonic()
     with (
         serving(BODY) as server,
         FileLock(tmp_path / LOCK),
         pytest.raises(TreebankError, match=f"writing it for 0.2 s .it holds .*{LOCK}"),
     ):
         download(NAME, root=tmp_path, url=server.url)
+    assert time.monotonic() - began < 4
     assert "waiting for its end, at most 0.2 s" in capsys.readouterr().err
     assert server.asked == []
 
