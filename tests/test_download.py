@@ -56,6 +56,12 @@ def test_the_record_holds_address_and_checksums(tmp_path):
     assert len(lines) == 2 + 4
 
 
+def test_the_record_holds_no_token_of_the_address(tmp_path):
+    with serving(archive(GOOD)) as server:
+        path = download(NAME, root=tmp_path, url=server.url + "?token=secret")
+    assert "secret" not in (path / "download.txt").read_text()
+
+
 @pytest.mark.parametrize("release", ["2.9", "r2.9", "v2.9"])
 def test_a_release_may_be_written_as_its_tag(release, tmp_path):
     with serving(archive(GOOD)) as server:
@@ -210,6 +216,7 @@ def test_the_old_treebank_comes_back_if_the_new_one_cannot_be_placed(tmp_path, m
         ({"release": "2.1/../x"}, "is not known"),
         ({"url": "file:///etc/passwd"}, "not a web address"),
         ({"url": "nonsense"}, "not a web address"),
+        ({"url": "https://me:secret@example.org/{name}"}, "^example.org: .* a name or password"),
     ],
 )
 def test_names_releases_and_addresses_are_checked_first(options, finding, tmp_path):

@@ -158,8 +158,14 @@ def _address(name: str, release: str, url: str) -> str:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", number):
         raise TreebankError(f"release {release!r} is not known; expected one such as {RELEASE}")
     address = url.replace("{name}", name).replace("{release}", number)
-    if urlsplit(address).scheme not in ("http", "https"):
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https"):
         raise TreebankError(f"{address}: not a web address; expected https://... or http://...")
+    if parts.username is not None or parts.password is not None:
+        raise TreebankError(
+            f"{parts.hostname}: the address holds a name or password, which would be written to "
+            f"{RECORD}; take one without"
+        )
     return address
 
 
@@ -172,8 +178,11 @@ def _check_sum(checksum: str, expected: str | None, address: str) -> None:
 
 
 def _write_record(directory: Path, address: str, checksum: str) -> None:
-    """Where the treebank came from; below, checksums as `sha256sum --check` reads them."""
-    lines = [f"# {address}", f"# archive sha256 {checksum}"]
+    """Where the treebank came from; below, checksums as `sha256sum --check` reads them.
+
+    What follows a question mark in an address may be a token.
+    """
+    lines = [f"# {address.partition('?')[0]}", f"# archive sha256 {checksum}"]
     for path in sorted(directory.iterdir()):
         lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}")
     (directory / RECORD).write_text("\n".join(lines) + "\n", encoding="utf-8")
