@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.attachment_scores import align_words, attachment_scores
-from dyparse.checkpoint import read_metrics
+from dyparse.checkpoint import read_metrics, write_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
     NOT_HASHED,
@@ -225,8 +225,7 @@ def final_results(
     """Results of the model that was kept, printed and written to its metrics.json."""
     named = {split: sentences for split, sentences in splits.items() if split != "train"}
     results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
-    content = json.dumps(read_metrics(model) | results, indent=2) + "\n"
-    write(model / "metrics.json", content.encode())
+    write_metrics(model, read_metrics(model) | results)
     say(result_table(results))
     return results
 

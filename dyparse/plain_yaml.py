@@ -1,0 +1,58 @@
+"""YAML that is plain data: numbers, text, lists and mappings, each written out where it is.
+
+For files of unknown origin. What YAML has beyond that can name objects, grow without bound
+(aliases), or mean two things (a key given twice).
+"""
+
+from typing import Any, ClassVar
+
+import yaml
+
+INT, *PLAIN = (
+    f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "str", "seq", "map")
+)
+LARGEST = 2**63 - 1
+# The last three where a tag says that some text is a number, and it is none.
+NO_YAML = (yaml.YAMLError, ValueError, LookupError, ArithmeticError)
+
+
+class PlainLoader(yaml.SafeLoader):
+    """Refuses everything that is not plain data."""
+
+    # None: what is done with every other tag, which is to refuse it
+    yaml_constructors: ClassVar[dict[Any, Any]] = {
+        tag: yaml.SafeLoader.yaml_constructors[tag] for tag in (*PLAIN, None)
+    }
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # yaml's stubs leave it so
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise yaml.YAMLError("an anchor or alias, expected values written out")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - yaml's signature
+        mapping = super().construct_mapping(node, deep)
+        if not all(isinstance(key, str) for key in mapping):
+            raise yaml.YAMLError("a key that is not text")
+        if len(mapping) < len(node.value):
+            raise yaml.YAMLError("a key given twice")
+        return mapping
+
+    def construct_yaml_int(self, node: Any) -> int:
+        number = int(super().construct_yaml_int(node))
+        if abs(number) > LARGEST:
+            raise yaml.YAMLError(f"a number beyond {LARGEST}")
+        return number
+
+
+PlainLoader.add_constructor(INT, PlainLoader.construct_yaml_int)
+
+
+def load_plain_yaml(content: bytes) -> Any:
+    """The data in YAML; ValueError says why it is none."""
+    try:
+        return yaml.load(content, PlainLoader)
+    except RecursionError as error:
+        raise ValueError("lists within lists without end") from error
+    except NO_YAML as error:
+        raise ValueError(f"not plain YAML: {error}") from error
