@@ -11,7 +11,9 @@ import yaml
 INT, *PLAIN = (
     f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "str", "seq", "map")
 )
+MERGE = "tag:yaml.org,2002:merge"
 LARGEST = 2**63 - 1
+MOST_DEPTH = 20
 # The last three where a tag says that some text is a number, and it is none.
 NO_YAML = (yaml.YAMLError, ValueError, LookupError, ArithmeticError)
 
@@ -24,11 +26,22 @@ class PlainLoader(yaml.SafeLoader):
         tag: yaml.SafeLoader.yaml_constructors[tag] for tag in (*PLAIN, None)
     }
 
+    depth = 0
+
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # yaml's stubs leave it so
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise yaml.YAMLError("an anchor or alias, expected values written out")
-        return super().compose_node(parent, index)
+        if self.depth == MOST_DEPTH:
+            raise yaml.YAMLError(f"lists or mappings within each other, more than {MOST_DEPTH}")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def flatten_mapping(self, node: Any) -> None:
+        if any(key.tag == MERGE for key, _ in node.value):
+            raise yaml.YAMLError("a mapping merged into another, expected keys written out")
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - yaml's signature
         mapping = super().construct_mapping(node, deep)
@@ -52,7 +65,5 @@ def load_plain_yaml(content: bytes) -> Any:
     """The data in YAML; ValueError says why it is none."""
     try:
         return yaml.load(content, PlainLoader)
-    except RecursionError as error:
-        raise ValueError("lists within lists without end") from error
     except NO_YAML as error:
         raise ValueError(f"not plain YAML: {error}") from error
