@@ -89,26 +89,35 @@ def rewrite_file(directory: Path, name: str, content: bytes) -> None:
 
 def read_file(path: Path, most: int) -> bytes:
     """All of a regular file of at most so many bytes; nothing else is even opened."""
+    size = size_of(path)
+    if size > most:
+        raise damaged(path, f"{size} bytes, expected at most {most}")
     try:
-        status = os.stat(path)  # a pipe would block when opened, a device might do anything
-        if not stat.S_ISREG(status.st_mode):
-            raise damaged(path, "no regular file")
-        if status.st_size > most:
-            raise damaged(path, f"{status.st_size} bytes, expected at most {most}")
         with path.open("rb") as file:
-            content = file.read(status.st_size)
+            content = file.read(size)
     except OSError as error:
-        reason = error.strerror or "cannot be read"
-        raise CheckpointError(
-            f"{path}: {reason}; a model directory holds {', '.join(LISTED)} and {MANIFEST}"
-        ) from error
+        raise _unreadable(path, error) from error
     except MemoryError as error:
         raise CheckpointError(
-            f"{path}: no memory for its {status.st_size} bytes; free some, or use another machine"
+            f"{path}: no memory for its {size} bytes; free some, or use another machine"
         ) from error
-    if len(content) != status.st_size:
+    if len(content) != size:
         raise damaged(path, "it ends too early")
     return content
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file of a model, if it is a regular one.
+
+    It is not opened for that: a pipe would block, and a device might do anything.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise damaged(path, "no regular file")
+    return status.st_size
 
 
 def checksum(content: bytes) -> str:
@@ -124,6 +133,13 @@ def damaged(path: Path, finding: str) -> CheckpointError:
     shown = _printable(" ".join(finding.split()))[:LONGEST_FINDING]
     return CheckpointError(
         f"{path}: damaged or of another model ({shown}); copy it anew or train again"
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> CheckpointError:
+    return CheckpointError(
+        f"{path}: {error.strerror or error}; "
+        f"a model directory holds {', '.join(LISTED)} and {MANIFEST}"
     )
 
 
