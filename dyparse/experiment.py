@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.attachment_scores import align_words, attachment_scores
-from dyparse.checkpoint import read_metrics
+from dyparse.checkpoint import write_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
     EvaluateOptions,
@@ -175,8 +175,12 @@ def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
 def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float]]:
     """Results of the parser that was kept, told and written down."""
     model = run.directory / MODEL
+    best_epoch = max(curve, key=lambda figures: figures["dev_las"])
+    # Anew: a kill may have come between results that were being written and their checksum.
+    write_metrics(model, {"best_epoch": best_epoch})
     best = Parser.load(model, run.device)
-    results = final_results(model, best, run.splits)
+    results = final_results(best, run.splits)
+    write_metrics(model, {"best_epoch": best_epoch, **results})
     system, exploration, loss = map(
         text_of, (run.parser.system, run.lesson.exploration, run.lesson.loss)
     )
@@ -261,14 +265,10 @@ def read_splits(
     return splits
 
 
-def final_results(
-    model: Path, parser: Parser, splits: dict[str, list[Sentence]]
-) -> dict[str, dict[str, float]]:
-    """Results of the model that was kept, printed and written to its metrics.json."""
+def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str, dict[str, float]]:
+    """Results on dev and test, printed."""
     named = {split: sentences for split, sentences in splits.items() if split != "train"}
     results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
-    content = json.dumps(read_metrics(model) | results, indent=2) + "\n"
-    write(model / "metrics.json", content.encode())
     say(result_table(results))
     return results
 

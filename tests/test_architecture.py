@@ -11,6 +11,7 @@ PLAIN = (
     *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout", "network"),
     *("transfer", "processes", "device_load", "out_of_memory", "precision"),
     *("errors", "compiled", "entry", "version", "choice", "output_file", "signals"),
+    *("model_files", "plain_yaml"),
     *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`

@@ -205,6 +205,32 @@ def test_a_disk_that_is_full_is_one_message_of_a_real_process(tmp_path):
     assert not list((tmp_path / "run").rglob(".*.tmp"))
 
 
+def test_a_crash_at_any_renaming_of_a_file_loses_nothing(tmp_path, monkeypatch):
+    class Crash(BaseException):
+        pass
+
+    real, renamings, crash_at = Path.replace, 0, 0
+
+    def crash_in_time(path, target):
+        nonlocal renamings
+        renamings += 1
+        if renamings == crash_at:
+            raise Crash
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "replace", crash_in_time)
+    train_here(tmp_path / "whole", "trainer.epochs=1")
+    expected, all_renamings = outcome(tmp_path / "whole"), renamings
+    assert all_renamings > 10
+    for crash_at in range(1, all_renamings + 1):
+        directory, renamings = tmp_path / f"crash{crash_at}", 0
+        with pytest.raises(Crash):
+            train_here(directory, "trainer.epochs=1")
+        renamings = all_renamings
+        train_here(directory, "trainer.epochs=1")
+        assert outcome(directory) == expected
+
+
 def test_two_processes_do_not_train_in_one_directory(tmp_path):
     (tmp_path / "run").mkdir()
     with (

@@ -78,7 +78,8 @@ def test_train_py_writes_metrics_and_a_complete_model_and_says_where(debug_run):
         ".lock",
     }
     assert {path.name for path in (directory / "model").iterdir()} == {
-        *("config.yaml", "metrics.json", "model.safetensors", "vocabulary.json")
+        *("config.yaml", "metrics.json", "model.safetensors", "vocabulary.json"),
+        "manifest.sha256",
     }
     assert f"dyparse parse outputs/{directory.name}/model" in printed
     assert f"evaluate.py model=outputs/{directory.name}/model" in printed
