@@ -5,6 +5,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,16 +88,26 @@ def outcome(directory):
 
 @pytest.fixture(scope="module")
 def undisturbed(once):
-    """What a training leaves that nothing disturbs, and how long it took."""
+    """What a training leaves that nothing disturbs, and how long it trained and wrote."""
 
     def make(path):
-        start = time.monotonic()
-        done = run("train.py", *SMALL, "output=run", cwd=path)
+        done = run("train.py", *SMALL, "output=run", AFTER_EVERY_BATCH, cwd=path)
         assert done.returncode == 0, done.stderr
-        (path / "seconds").write_text(str(time.monotonic() - start))
 
-    path = once("undisturbed", make)
-    return outcome(path / "run"), float((path / "seconds").read_text())
+    path = once("undisturbed", make) / "run"
+    first, last = ((path / name).stat().st_mtime for name in ("config.yaml", "result.json"))
+    return outcome(path), last - first
+
+
+def killed(directory, moment):
+    """Start a training and kill it so many seconds after it began to train; whether that hit it."""
+    process = started(directory, "output=run")
+    while not (directory / "run" / "config.yaml").exists() and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(moment)
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.slow
@@ -106,12 +117,9 @@ def test_a_training_killed_at_any_moment_ends_like_an_undisturbed_one(
 ):
     expected, seconds = undisturbed
     moment = random.Random(number).uniform(0, seconds)
-    process = started(tmp_path, "output=run")
-    try:
-        process.communicate(timeout=moment)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+    while not killed(tmp_path, moment):  # it was faster this time
+        shutil.rmtree(tmp_path / "run")
+        moment *= 0.8
     done = run("train.py", *SMALL, "output=run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert outcome(tmp_path / "run") == expected
@@ -121,14 +129,9 @@ def test_a_training_killed_at_any_moment_ends_like_an_undisturbed_one(
 def test_a_training_killed_again_and_again_ends_like_an_undisturbed_one(undisturbed, tmp_path):
     expected, seconds = undisturbed
     chance, kills = random.Random(0), 0
-    while not (tmp_path / "run" / "result.json").exists() and kills < 3 * KILLS:
-        process = started(tmp_path, "output=run")
-        try:
-            process.communicate(timeout=chance.uniform(0.5, 1) * seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            kills += 1
+    while kills < KILLS and killed(tmp_path, chance.uniform(0, seconds / 2)):
+        kills += 1
+    assert kills > 2
     done = run("train.py", *SMALL, "output=run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert outcome(tmp_path / "run") == expected
