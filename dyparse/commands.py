@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.output_file import replacing
 from dyparse.shares import STDIN as STDIN  # others take both from here
+from dyparse.shares import tell
 from dyparse.shares import write_sentences as write_sentences
 from dyparse.treebank.check import check_files
 from dyparse.treebank.conllu_file import (
@@ -25,6 +26,7 @@ from dyparse.treebank.conllu_file import (
     to_sentence,
 )
 from dyparse.treebank.download import RECORD, download
+from dyparse.treebank.skipped import read_trees
 
 if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.coverage import Row
@@ -36,7 +38,8 @@ WIDTH = 100  # of lines, where no terminal says otherwise
 def run_check(options: argparse.Namespace) -> int:
     """`dyparse check`"""
     sources = [sys.stdin if name == STDIN else name for name in options.files]
-    return check_files(sources, sys.stdout, limit=options.limit)
+    with standard_output() as out:
+        return check_files(sources, out, limit=options.limit)
 
 
 def run_download(options: argparse.Namespace) -> int:
@@ -69,10 +72,13 @@ def run_coverage(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if options.csv:
             temporary = stack.enter_context(replacing(options.csv))
-            file = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
+            file = stack.enter_context(
+                temporary.open("w", encoding="utf-8", errors="surrogateescape", newline="")
+            )
         out = stack.enter_context(standard_output())
         for number, (treebank, sources) in enumerate(treebanks):
-            of_treebank = compare(treebank, sources, systems)
+            sentences = read_trees(sources, options.on_error, tell)
+            of_treebank = compare(treebank, sentences, systems)
             out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
             out.flush()
             rows += of_treebank

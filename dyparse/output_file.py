@@ -1,7 +1,9 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all; and standard output in any locale."""
 
 import errno
+import io
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,3 +35,9 @@ def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def escape_what_the_locale_lacks() -> None:
+    """Characters that standard output cannot encode are escaped there, as on standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
