@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.output_file import replacing
+from dyparse.sentence import Sentence
 from dyparse.shares import STDIN as STDIN  # others take both from here
 from dyparse.shares import tell
 from dyparse.shares import write_sentences as write_sentences
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.system import System
 
 WIDTH = 100  # of lines, where no terminal says otherwise
+MOST_WORDS = 2000  # of a sentence for oracle and coverage
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -77,7 +79,7 @@ def run_coverage(options: argparse.Namespace) -> int:
             )
         out = stack.enter_context(standard_output())
         for number, (treebank, sources) in enumerate(treebanks):
-            sentences = read_trees(sources, options.on_error, tell)
+            sentences = read_trees(sources, options.on_error, tell, check=tree_for_oracle)
             of_treebank = compare(treebank, sentences, systems)
             out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
             out.flush()
@@ -87,6 +89,19 @@ def run_coverage(options: argparse.Namespace) -> int:
     return 0
 
 
+def tree_for_oracle(block: Block) -> Sentence:
+    """The sentence of a block; TreebankError if it is malformed, or longer than oracles can bear:
+    their time grows with the cube of its words, or faster.
+    """
+    sentence = to_sentence(block, trees=True)
+    if len(sentence) > MOST_WORDS:
+        raise TreebankError(
+            f"{sentence.place} has {len(sentence)} words, for which oracles take too long; "
+            f"expected at most {MOST_WORDS}: split it, or leave it out"
+        )
+    return sentence
+
+
 def treebank_sources(name: str) -> tuple[str, list[Source]]:
     """What to call a treebank, and its files: all CoNLL-U files of a directory, or one."""
     if name == STDIN:
@@ -94,7 +109,7 @@ def treebank_sources(name: str) -> tuple[str, list[Source]]:
     directory = Path(name)
     if not directory.is_dir():
         if not directory.exists():
-            raise TreebankError(f"{name}: there is no such file or directory")
+            raise TreebankError(f"{name}: there is no such file or directory; check the path")
         return name, [name]
     files = sorted(directory.glob("*.conllu"))
     if not files:
@@ -112,7 +127,7 @@ def run_oracle(options: argparse.Namespace) -> int:
     if options.width is not None and options.width < 0:
         raise ConfigError(f"--width is {options.width}, expected 0 or more")
     system = chosen_system(options.system)
-    sentence = to_sentence(find_sentence(options.file, options.sentence), trees=True)
+    sentence = tree_for_oracle(find_sentence(options.file, options.sentence))
     try:
         derivation = Derivation(system, sentence.head, options.mistakes, options.seed)
     except ValueError as error:

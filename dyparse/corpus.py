@@ -86,7 +86,7 @@ def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
         elif path.exists():
             found = [(path, Path(path.name))]
         else:
-            raise TreebankError(f"{path}: there is no such file or directory")
+            raise TreebankError(f"{path}: there is no such file or directory; check the path")
         for source, relative in found:
             job = Job(str(source.resolve()), str(output.resolve() / _as_conllu(relative)))
             _require_plain_name(job)

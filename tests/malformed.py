@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tiny import sample
+
+TAGGED = "".join(s.to_conllu() for s in sample("dev")[:3])
+WORD_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[0-9]+\t")
 WORD = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
 
 
@@ -106,7 +110,7 @@ FILES = {  # refused by whatever reads CoNLL-U
         b"# sent_id = s\n# \xff\n" + SOUND.encode(), 2, "sentence 's': byte 0xff.* expected UTF-8"
     ),
     "byte order mark among words": Malformed(
-        SOUND.replace("2\t", "\ufeff2\t", 1), 2, r"id '\\ufeff2'.* expected 2"
+        SOUND.replace("\n2", "\n\ufeff2"), 2, r"id '\\ufeff2'.* expected 2"
     ),
     "empty file": Malformed("", 0, "holds no sentence; expected"),
     "blank lines only": Malformed("\n\r\n\n", 0, "holds no sentence; expected"),
@@ -165,3 +169,37 @@ ODD = {  # sound, though it may not look so
     "a word of 100,000 characters": SOUND.replace("b", "long" * 25_000),
     "a comment of 100,000 characters": "# " + "long" * 25_000 + "\n" + SOUND,
 }
+
+TEXTS = {  # what `parse --text` makes of it: the sentences, or a line and what is wrong there
+    "tabs": (b"a\tb\t\n\tc\n", ["a b", "c"], ""),
+    "CRLF": (b"a b\r\n\r\nc\r\n", ["a b", "c"], ""),
+    "CR": (b"a\rb\rc", ["a b c"], ""),
+    "odd white space": ("a\u2028b\x0bc\x85d\u00a0e\x1cf".encode(), ["a b c d e f"], ""),
+    "byte order mark": ("\ufeffa b\n".encode(), ["a b"], ""),
+    "no final newline": (b"a\nb", ["a", "b"], ""),
+    "blank lines": (b"\n \n\t\na\n\n", ["a"], ""),
+    "nothing": (b"", [], ""),
+    "nothing but blank lines": (b"\n \r\n", [], ""),
+    "what looks like CoNLL-U": (
+        SOUND.encode(),
+        ["1 a _ _ _ _ 2 det _ _", "2 b _ _ _ _ 0 root _ _", "3 c _ _ _ _ 2 obj _ _"],
+        "",
+    ),
+    "what looks like a comment": (b"# text = a\n", ["# text = a"], ""),
+    "10,000 words": (b"a " * 10_000, [" ".join("a" * 10_000)], ""),
+    "a word of 100,000 characters": (b"long" * 25_000, ["long" * 25_000], ""),
+    "NUL": (b"a b\na\0b\n", 2, "a NUL byte"),
+    "Latin 1": ("a\né\n".encode("latin-1"), 2, "not UTF-8"),
+    "UTF-16": ("a\n".encode("utf-16"), 1, "a NUL byte"),
+    "a surrogate as UTF-8": (b"\xed\xa0\x80", 1, "not UTF-8"),
+}
+
+
+def without_trees(data: bytes) -> list[bytes]:
+    """Lines as they are, but for columns 7 and 8 of words."""
+    lines = []
+    for line in data.split(b"\n"):
+        columns = line.split(b"\t")
+        is_word = WORD_LINE.match(line)
+        lines.append(b"\t".join([*columns[:6], b"", *columns[8:]]) if is_word else line)
+    return lines

@@ -80,7 +80,9 @@ def opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
             raise TreebankError(f"{path}: is a directory; name a file inside it") from None
         except OSError as error:
             reason = error.strerror or error
-            raise TreebankError(f"{path}: cannot be read ({reason}); check its rights") from None
+            raise TreebankError(
+                f"{path}: cannot be read ({reason}); check path and rights"
+            ) from None
 
 
 def _as_bytes(stream: Iterable[str] | Iterable[bytes], path: str) -> Iterator[bytes]:

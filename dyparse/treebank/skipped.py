@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from dyparse.errors import EmptyFileError, TreebankError
 from dyparse.sentence import Sentence
@@ -75,11 +74,18 @@ class Skipped:
         return f"{text}; the first {MOST_NAMED} are named above" if unnamed > 0 else text
 
 
+def with_tree(block: Block) -> Sentence:
+    """The sentence of a block, checked."""
+    return to_sentence(block, trees=True)
+
+
 def read_trees(
-    sources: Iterable[Source], on_error: str, tell: Callable[[str], object]
+    sources: Iterable[Source],
+    on_error: str,
+    tell: Callable[[str], object],
+    check: Callable[[Block], Sentence] = with_tree,
 ) -> Iterator[Sentence]:
     """The sentences of several files, with trees; malformed ones end it, or are left out."""
-    check = partial(to_sentence, trees=True)
     files = map(read_blocks, sources)
     if on_error == STOP:
         for blocks in files:
