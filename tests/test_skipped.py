@@ -129,16 +129,10 @@ def test_where_nothing_sound_is_left_nothing_is_written(command, model_directory
     text = file("text", b"\0\n\xff\n")
     assert command(*given, "--text", text)[0] == 2
     assert not out.exists()
-    with (
-        pytest.warns(UserWarning, match="^skipped"),
-        pytest.raises(TreebankError, match="no sound sentence is left"),
-    ):
-        Files(dev=str(bad), on_error="skip").read("dev")
-    with (
-        pytest.warns(UserWarning, match="^skipped"),
-        pytest.raises(EmptyFileError, match="holds no sentence"),
-    ):
-        Files(dev=str(empty), on_error="skip").read("dev")
+    for path, error in ((bad, "no sound sentence is left"), (empty, "holds no sentence")):
+        files = Files(dev=str(path), on_error="skip")
+        with pytest.warns(UserWarning, match="skipped"), pytest.raises(TreebankError, match=error):
+            files.read("dev")
 
 
 def test_lines_of_text_are_skipped_too(command, model_directory, file):
