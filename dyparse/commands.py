@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.output_file import replacing
-from dyparse.sentence import Sentence
+from dyparse.sentence import MOST_WORDS, Sentence
 from dyparse.shares import STDIN as STDIN  # others take both from here
 from dyparse.shares import tell
 from dyparse.shares import write_sentences as write_sentences
@@ -34,7 +34,6 @@ if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.system import System
 
 WIDTH = 100  # of lines, where no terminal says otherwise
-MOST_WORDS = 2000  # of a sentence for oracle and coverage
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -90,9 +89,7 @@ def run_coverage(options: argparse.Namespace) -> int:
 
 
 def tree_for_oracle(block: Block) -> Sentence:
-    """The sentence of a block; TreebankError if it is malformed, or longer than oracles can bear:
-    their time grows with the cube of its words, or faster.
-    """
+    """The sentence of a block; TreebankError if it is malformed, or too long for oracles."""
     sentence = to_sentence(block, trees=True)
     if len(sentence) > MOST_WORDS:
         raise TreebankError(

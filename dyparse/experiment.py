@@ -6,6 +6,7 @@ import os
 import random
 import shlex
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -48,7 +49,7 @@ from dyparse.run_result import (
     versions,
 )
 from dyparse.score_report import ScoreReport, score_report
-from dyparse.sentence import Sentence
+from dyparse.sentence import MOST_WORDS, Sentence
 from dyparse.trainer import Trainer
 from dyparse.training_state import NAME, TrainingFile
 from dyparse.treebank import Treebank
@@ -76,6 +77,7 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
     say(f"treebank  {treebank.describe()}")
     splits = read_splits(treebank, trainer.max_sentences, read)
     train_sentences, dev = splits["train"], splits["dev"]
+    warn_of_long_sentences(train_sentences)
     directory = run_directory(config, choices, treebank.name)
     text = OmegaConf.to_yaml(config, resolve=True)
     what = identity(config, splits, resolved(trainer.precision, device))
@@ -217,6 +219,17 @@ def read_splits(
     except NoSplitError as error:
         say(f"          no test results: {error}")
     return splits
+
+
+def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
+    """Say which sentences may take longer to learn from than anybody waits."""
+    for sentence in sentences:
+        if len(sentence) > MOST_WORDS:
+            warnings.warn(
+                f"{sentence.place} has {len(sentence)} words; to learn from it takes time that "
+                f"grows with their cube: expected at most {MOST_WORDS}, split it or leave it out",
+                stacklevel=2,
+            )
 
 
 def final_results(

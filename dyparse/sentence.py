@@ -12,6 +12,7 @@ from dyparse.errors import TreebankError
 NONE = -1
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
+MOST_WORDS = 2000  # that oracles can bear: their time grows with the cube, or faster
 LONGEST_QUOTE = 80  # of a line, in messages
 
 

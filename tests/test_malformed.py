@@ -16,12 +16,12 @@ from malformed import FILES, LONG, MALFORMED, ODD, SOUND, TAGGED, TEXTS, without
 from omegaconf import OmegaConf
 from test_ray import here  # noqa: F401  # files of parse-corpus are parsed in this process
 from test_train_and_evaluate import CHOICES, SMALL, configured
-from tiny import run
+from tiny import run, sample
 
 from dyparse.cli import command_line, main
 from dyparse.entry import clear_errors
 from dyparse.errors import TreebankError
-from dyparse.experiment import evaluate, train
+from dyparse.experiment import evaluate, train, warn_of_long_sentences
 from dyparse.sentence import Sentence
 from dyparse.treebank.conllu_file import read_sentences
 from dyparse.treebank.files import Files
@@ -323,6 +323,15 @@ def test_a_sentence_of_10000_words_is_used_or_refused_for_its_length(
         assert status == 0
         assert "1 sentences, 3 words" in out
         assert err.endswith("skipped 1 of 2 sentences\n")
+
+
+def test_training_on_a_sentence_of_10000_words_is_warned_of():
+    (long,) = read_sentences(io.BytesIO(LONG.encode()), trees=True)
+    with pytest.warns(
+        UserWarning, match=r"^<stream>:1: sentence has 10000 words; .*: expected"
+    ) as w:
+        warn_of_long_sentences([*sample("dev"), long])
+    assert len(w) == 1
 
 
 def test_no_command_fails_at_a_locale_or_a_name_that_is_not_utf_8(model_directory, tmp_path):

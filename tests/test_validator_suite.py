@@ -39,13 +39,7 @@ def suite(once):
     def make(path: Path) -> None:
         options = ["--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--retries", "1"]
         command = ["pip", "download", f"udtools=={version('udtools')}", *options, "-d", str(path)]
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, check=False)
         if done.returncode:
             return
         (archive,) = path.glob("udtools-*.tar.gz")
