@@ -85,6 +85,9 @@ FILES = {  # refused by whatever reads CoNLL-U
     "range beyond all numbers": Malformed(
         rows(f"1-{'9' * 5000} r _ _", "1 a 0 root"), 1, "id '1-9+[.]{3}'"
     ),
+    "range from beyond all numbers": Malformed(
+        rows(f"{'9' * 5000}-9 r _ _", "1 a 0 root"), 1, "id '9+[.]{3}'"
+    ),
     "range at the end": Malformed(rows("1 a 0 root", "2-3 r _ _"), 2, "last word, 1"),
     "range of odd form": Malformed(rows("1-02 r _ _", "1 a 0 root", "2 b 1 x"), 1, "id '1-02'"),
     "range not ASCII": Malformed(rows("١-٢ r _ _", "1 a 0 root", "2 b 1 x"), 1, r"id '\\u0661"),

@@ -349,7 +349,9 @@ def test_no_command_fails_at_a_locale_or_a_name_that_is_not_utf_8(model_director
             assert b"this name is not UTF-8; rename it" in done.stderr
         else:
             assert done.returncode == 0, done.stderr
-    assert run_bytes("check", bad, cwd=tmp_path, **ascii_only).returncode == 2
+    checked = run_bytes("check", bad, cwd=tmp_path, **ascii_only)
+    assert checked.returncode == 2
+    assert checked.stdout.startswith(os.fsencode(bad) + b":1: no word has head 0")
     for more in (["draw", path, "-o", "x.html"], ["coverage", path, "--csv", "x.csv"]):
         assert run_bytes(*more, cwd=tmp_path, **ascii_only).returncode == 0
         assert (tmp_path / more[-1]).stat().st_size
