@@ -5,6 +5,7 @@ from omegaconf import DictConfig
 
 from dyparse.entry import clear_errors
 from dyparse.experiment import evaluate
+from dyparse.option_errors import clear_option_errors
 from dyparse.output_file import escape_what_the_locale_lacks
 
 
@@ -17,4 +18,5 @@ def main(config: DictConfig) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with clear_option_errors():
+        main()

@@ -6,6 +6,7 @@ from omegaconf import DictConfig
 
 from dyparse.entry import clear_errors
 from dyparse.experiment import train
+from dyparse.option_errors import clear_option_errors
 from dyparse.output_file import escape_what_the_locale_lacks
 
 
@@ -18,4 +19,5 @@ def main(config: DictConfig) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with clear_option_errors():
+        main()

@@ -4,6 +4,7 @@ model.safetensors   the weights
 config.yaml         system, encoder and sizes, by name; versions of format and code
 vocabulary.json     what the training sentences hold
 metrics.json        how good it is
+manifest.sha256     the sha256 of each of them
 """
 
 import json
@@ -21,18 +22,33 @@ from torch import Tensor
 from dyparse.config import construct, describe, restore
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import CheckpointError, ConfigError
+from dyparse.model import Model, unfilled_model
+from dyparse.model_files import (
+    CONFIG,
+    MANIFEST,
+    METRICS,
+    MOST_BYTES,
+    VOCABULARY,
+    WEIGHTS,
+    ModelFiles,
+    damaged,
+    read_file,
+    require_directory,
+    rewrite_file,
+    write_files,
+)
 from dyparse.network import Network
-from dyparse.output_file import write
+from dyparse.plain_yaml import load_plain_yaml
 from dyparse.system import System
 from dyparse.version import __version__
 from dyparse.vocabulary import Vocabulary
 
-FORMAT_VERSION = 2
-WEIGHTS, CONFIG, VOCABULARY, METRICS = (
-    "model.safetensors",
-    "config.yaml",
-    "vocabulary.json",
-    "metrics.json",
+FORMAT_VERSION = 3
+PARTS = ("format_version", "dyparse", "torch", "system", "encoder", "network")  # of the config
+MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
+NO_TENSORS = (  # what reading tensors raises, about the file, about shapes and types in it
+    *(SafetensorError, KeyError, ValueError, TypeError),
+    *(RuntimeError, OverflowError, AssertionError, MemoryError),
 )
 
 
@@ -44,11 +60,15 @@ class Checkpoint:
     encoder: EncoderChoice
     network: Network
     vocabulary: Vocabulary
-    weights: dict[str, Tensor]
+    model: Model
 
 
 def write_checkpoint(directory: Path, checkpoint: Checkpoint, metrics: dict[str, Any]) -> None:
-    """Write a model; a file is either the old one or the new one, never half of it."""
+    """Write a model.
+
+    Whenever this is cut short, the directory holds the old model, the new one, or what
+    `read_checkpoint` refuses.
+    """
     config = {
         "format_version": FORMAT_VERSION,
         "dyparse": __version__,
@@ -58,94 +78,146 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint, metrics: dict[str,
         "network": asdict(checkpoint.network),
     }
     weights = {
-        name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()
+        name: tensor.detach().to("cpu", torch.float32).contiguous()
+        for name, tensor in checkpoint.model.state_dict().items()
     }
-    directory.mkdir(parents=True, exist_ok=True)
-    write(directory / WEIGHTS, save_tensors(weights))
-    write(directory / VOCABULARY, checkpoint.vocabulary.to_json().encode())
-    write(directory / METRICS, (json.dumps(metrics, indent=2) + "\n").encode())
-    write(directory / CONFIG, yaml.safe_dump(config, sort_keys=False).encode())
+    if wrong := _not_finite(weights):
+        raise CheckpointError(
+            f"{directory / WEIGHTS}: not saved, for {wrong} holds numbers that are not finite; "
+            "lower trainer.learning_rate"
+        )
+    try:
+        checkpoint.vocabulary.check()
+    except ValueError as error:
+        raise CheckpointError(
+            f"{directory / VOCABULARY}: not saved, for {error}; clean the treebank"
+        ) from error
+    contents = {
+        CONFIG: yaml.safe_dump(config, sort_keys=False).encode(),
+        VOCABULARY: checkpoint.vocabulary.to_json().encode(),
+        WEIGHTS: save_tensors(weights),
+        METRICS: _as_json(metrics),
+    }
+    write_files(directory, contents)
+
+
+def write_metrics(directory: Path, metrics: dict[str, Any]) -> None:
+    """Say anew how good a model is."""
+    rewrite_file(directory, METRICS, _as_json(metrics))
 
 
 def read_checkpoint(directory: str | Path) -> Checkpoint:
-    """The model that `write_checkpoint` wrote.
+    """The model that `write_checkpoint` wrote, of this format or an earlier one.
 
     CheckpointError says what is wrong with the directory.
     """
-    path = Path(directory)
-    if not path.is_dir():
-        raise CheckpointError(
-            f"{path}: no such model directory; train.py prints where it saves a model"
-        )
-    config = _read_config(path / CONFIG)
+    path = require_directory(directory) / CONFIG
+    content = read_file(path, MOST_BYTES[CONFIG])
+    config = _config(path, content)
+    files = ModelFiles.open(directory)
+    files.require_same(CONFIG, content)
+    if config["format_version"] >= 3 and files.checksums is None:
+        raise damaged(files.directory / MANIFEST, "it is missing: was saving interrupted?")
     try:
         system: System = restore("system", config["system"])
         encoder: EncoderChoice = restore("encoder", config["encoder"])
         network: Network = construct(Network, config["network"], "network")
-    except (ConfigError, KeyError) as error:
-        raise damaged(path / CONFIG, str(error)) from error
-    return Checkpoint(
-        system,
-        encoder,
-        network,
-        _read_vocabulary(path / VOCABULARY),
-        upgraded(_read_weights(path / WEIGHTS), config["format_version"]),
-    )
+    except ConfigError as error:
+        raise damaged(path, str(error)) from error
+    vocabulary = _read_vocabulary(files)
+    try:
+        model = unfilled_model(system, encoder, network, vocabulary)
+    except (RuntimeError, TypeError) as error:  # more numbers than can be counted
+        raise damaged(path, str(error)) from error
+    weights = _read_weights(files, model.state_dict(), config["format_version"])
+    if files.checksums is not None:
+        files.read(METRICS)
+    model.load_state_dict(weights, assign=True)
+    return Checkpoint(system, encoder, network, vocabulary, model)
 
 
 def read_metrics(directory: str | Path) -> dict[str, Any]:
     """What `save` was told about the model."""
-    path = Path(directory) / METRICS
+    files = ModelFiles.open(directory)
     try:
-        metrics: dict[str, Any] = json.loads(_read(path))
-    except ValueError as error:
-        raise damaged(path, str(error)) from error
+        metrics = json.loads(files.read(METRICS))
+        if not isinstance(metrics, dict):
+            raise ValueError("no object")
+    except (ValueError, RecursionError) as error:
+        raise damaged(files.directory / METRICS, str(error)) from error
     return metrics
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or "cannot be read"
-        raise CheckpointError(
-            f"{path}: {reason}; a model directory holds "
-            f"{WEIGHTS}, {CONFIG}, {VOCABULARY} and {METRICS}"
-        ) from error
+def _as_json(metrics: dict[str, Any]) -> bytes:
+    return (json.dumps(metrics, indent=2) + "\n").encode()
 
 
-def _read_config(path: Path) -> dict[str, Any]:
-    content = _read(path)
+def _config(path: Path, content: bytes) -> dict[str, Any]:
+    """The parts of a config, if it is of a format that can be read."""
     if b"${" in content:
         raise damaged(path, "interpolations; a model's options are plain values")
     try:
-        config = yaml.safe_load(content)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise damaged(path, "not YAML") from error
+        config = load_plain_yaml(content)
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
     if not isinstance(config, dict) or "format_version" not in config:
         raise damaged(path, "no format_version")
     version = config["format_version"]
-    if version not in range(1, FORMAT_VERSION + 1) or version is True:
-        raise CheckpointError(
-            f"{path}: format_version {version!r}, but dyparse {__version__} "
-            f"reads 1 to {FORMAT_VERSION}; "
-            f"use the dyparse that wrote it ({config.get('dyparse', 'unknown')}) or train again"
-        )
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
+        raise _of_another_format(path, config)
+    if set(config) != set(PARTS):
+        raise damaged(path, f"{', '.join(config)}; expected {', '.join(PARTS)}")
     return config
 
 
-def _read_vocabulary(path: Path) -> Vocabulary:
-    try:
-        return Vocabulary.from_json(_read(path).decode())
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, str(error)) from error
+def _of_another_format(path: Path, config: dict[str, Any]) -> CheckpointError:
+    version, writer = (
+        ascii(config.get(key, "unknown"))[:40] for key in ("format_version", "dyparse")
+    )
+    return CheckpointError(
+        f"{path}: format_version {version}, but dyparse {__version__} reads 1 to {FORMAT_VERSION}; "
+        f"use the dyparse that wrote it ({writer}) or train again"
+    )
 
 
-def _read_weights(path: Path) -> dict[str, Tensor]:
+def _read_vocabulary(files: ModelFiles) -> Vocabulary:
     try:
-        return load_tensors(_read(path))
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        return Vocabulary.from_json(files.read(VOCABULARY).decode())
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise damaged(files.directory / VOCABULARY, str(error)) from error
+
+
+def _read_weights(files: ModelFiles, shapes: dict[str, Tensor], version: int) -> dict[str, Tensor]:
+    """Finite weights of these names and shapes; a file of another size is not even read."""
+    path = files.directory / WEIGHTS
+    size = sum(tensor.numel() for tensor in shapes.values()) * torch.float32.itemsize
+    content = files.read(WEIGHTS, size + MOST_HEADER_BYTES)
+    try:
+        # Cloned into memory that torch aligned: products do not depend on where the file put them.
+        tensors = {name: tensor.clone() for name, tensor in load_tensors(content).items()}
+        weights = upgraded(tensors, version)
+    except NO_TENSORS as error:
         raise damaged(path, str(error)) from error
+    _require_shapes(path, weights, shapes)
+    if wrong := _not_finite(weights):
+        raise damaged(path, f"{wrong} holds numbers that are not finite")
+    return weights
+
+
+def _require_shapes(path: Path, weights: dict[str, Tensor], shapes: dict[str, Tensor]) -> None:
+    for name in sorted(weights.keys() ^ shapes.keys()):
+        raise damaged(path, f"tensor {name} is {'missing' if name in shapes else 'one too many'}")
+    for name, tensor in weights.items():
+        found, expected = list(tensor.shape), list(shapes[name].shape)
+        if found != expected or tensor.dtype != torch.float32:
+            raise damaged(
+                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of torch.float32"
+            )
+
+
+def _not_finite(weights: dict[str, Tensor]) -> str:
+    """The name of a tensor with a number that is not finite, or an empty one."""
+    return next((name for name, tensor in weights.items() if not tensor.isfinite().all()), "")
 
 
 def upgraded(weights: dict[str, Tensor], version: int) -> dict[str, Tensor]:
@@ -162,10 +234,3 @@ def upgraded(weights: dict[str, Tensor], version: int) -> dict[str, Tensor]:
             name = name.replace(".backwards.", ".lstm.") + "_reverse"
         renamed[name] = tensor
     return renamed
-
-
-def damaged(path: Path, finding: str) -> CheckpointError:
-    """The error for a file that is there but cannot be used."""
-    return CheckpointError(
-        f"{path}: damaged or of another model ({finding}); copy it anew or train again"
-    )

@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -17,15 +18,19 @@ def names(folder: str) -> list[str]:
 def find(folder: str, name: str) -> Any:
     """The dataclass of an alternative; ValueError if there is none of this name."""
     if name not in names(folder):
-        near = difflib.get_close_matches(name, names(folder), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no {folder} {name!r}; there are {', '.join(names(folder))}{hint}")
+        raise ValueError(f"no {folder} {name!r}; {what_there_is(name, names(folder))}")
     module = importlib.import_module(f"dyparse.{folder}.{name}")
     return next(
         member
         for member in vars(module).values()
         if dataclasses.is_dataclass(member) and getattr(member, "__module__", "") == module.__name__
     )
+
+
+def what_there_is(name: str, known: Sequence[str]) -> str:
+    """What could have been meant by a name that is not known."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"there are {', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def load(folder: str, text: str, **options: Any) -> Any:

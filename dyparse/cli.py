@@ -104,8 +104,13 @@ def _add_download(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     fetch = commands.add_parser(
         "download",
         help="fetch one treebank of a Universal Dependencies release",
-        description="Fetch one treebank of a UD release, for "
+        description="Fetch one treebank of a UD release, for\n"
         "train.py treebank=ud treebank.root=DIR treebank.name=NAME.",
+        epilog="A connection that breaks off, stalls or gets too slow is taken up again a few\n"
+        "times, from where it was if the server can do that; the same command started again\n"
+        "goes on from there, too. DIR/NAME appears when it is whole. Of several downloads of\n"
+        "one treebank into one DIR at once, one works and the others wait for it.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     fetch.add_argument("name", metavar="NAME", help="for example UD_English-EWT")
     fetch.add_argument(
@@ -115,15 +120,15 @@ def _add_download(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     fetch.add_argument(
         "--url", default=URL, help="address with {name} and {release} (default: %(default)s)"
     )
-    fetch.add_argument("--sha256", help="refuse an archive with another checksum")
+    fetch.add_argument("--sha256", help="refuse an archive with another checksum, in hexadecimal")
     fetch.add_argument(
         "--max-bytes",
         type=int,
         default=MAX_BYTES,
         metavar="N",
-        help="refuse more than this (default: %(default)s)",
+        help="refuse an archive of more bytes, or with more in it (default: %(default)s)",
     )
-    fetch.add_argument("--force", action="store_true", help="replace what is there")
+    fetch.add_argument("--force", action="store_true", help="replace what is in DIR/NAME")
     fetch.set_defaults(run=run_download)
 
 

@@ -15,9 +15,9 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from dyparse.choice import find
+from dyparse.choice import find, what_there_is
 from dyparse.errors import ConfigError
 
 NOT_HASHED = (  # how and where, or named apart
@@ -85,6 +85,8 @@ def checked(config: DictConfig, schema: type) -> Any:
 
 def build(options: dict[str, Any], choice: str) -> Any:
     """The object of a choice, from its part of the checked configuration."""
+    if not isinstance(options, dict):
+        raise ConfigError(f"{choice} is {options!r}, expected {choice}=NAME: see --help for names")
     given = {str(key): value for key, value in options.items() if key != "_target_"}
     try:
         target = get_class(options["_target_"])
@@ -125,16 +127,41 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
                 "leave it out: every run gets a directory of its own"
             )
         return Path(config.output)
+    what = what_is_run(config)
+    text = OmegaConf.to_yaml(what, resolve=True, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]
+    return Path("outputs") / "-".join(parts)
+
+
+def what_is_run(config: DictConfig) -> DictConfig:
+    """The options that decide what is learnt, the seed apart."""
     what = OmegaConf.create({k: v for k, v in config.items() if k not in NOT_HASHED})
     OmegaConf.update(what, "treebank.root", None)  # where it lies does not change what is learnt
     for name, before in ADDED_LATER.items():
         part, _, key = name.partition(".")
         if OmegaConf.select(what, name) == before:
             del what[part][key]
-    text = OmegaConf.to_yaml(what, resolve=True, sort_keys=True)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]
-    return Path("outputs") / "-".join(parts)
+    return what
+
+
+def differences(one: DictConfig, other: DictConfig) -> list[str]:
+    """Names of options that differ and decide what is learnt, the seed among them."""
+    flat = [_flat(what_is_run(config)) | {"seed": config.get("seed")} for config in (one, other)]
+    return sorted(name for name in {*flat[0], *flat[1]} if flat[0].get(name) != flat[1].get(name))
+
+
+def _flat(config: DictConfig) -> dict[str, Any]:
+    """Options with their full names."""
+    parts = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(parts, dict)
+    flat: dict[str, Any] = {}
+    for name, part in parts.items():
+        if isinstance(part, dict):
+            flat |= {f"{name!s}.{key!s}".removesuffix("._target_"): v for key, v in part.items()}
+        else:
+            flat[str(name)] = part
+    return flat
 
 
 def require_seed(seed: int) -> None:
@@ -148,6 +175,8 @@ def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
     mistakes.
     """
     try:
+        if not isinstance(given, dict):
+            raise ConfigError(f"{choice} is {given!r}, expected options: see --help")
         schema = OmegaConf.structured(target)
         OmegaConf.set_readonly(schema, value=False)  # the schema of a frozen dataclass is
         merged = OmegaConf.to_container(OmegaConf.merge(schema, given), throw_on_missing=True)
@@ -162,4 +191,15 @@ def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
 def _explain(prefix: str, error: OmegaConfBaseException) -> str:
     finding = str(error).splitlines()[0]
     key = getattr(error, "full_key", None)
-    return f"option {prefix}{key}: {finding}" if key else finding
+    return unknown_option(error, prefix) or (f"option {prefix}{key}: {finding}" if key else finding)
+
+
+def unknown_option(error: BaseException | None, prefix: str = "") -> str:
+    """What to say of an option that there is not; nothing if that is not the error."""
+    if not isinstance(error, ConfigKeyError | ConfigAttributeError) or error.parent_node is None:
+        return ""
+    name = f"{prefix}{error.full_key}"
+    part, _, key = name.rpartition(".")
+    known = [str(option) for option in error.parent_node if option not in ("_target_", "hydra")]
+    found = f"{part} has no such option" if part else "there is no such option"
+    return f"option {name}: {found}; {what_there_is(key, known)}"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dyparse.errors import CheckpointError, ConfigError, DyparseError, TreebankError
+from dyparse.model_files import CONFIG, VOCABULARY, WEIGHTS, require_directory, size_of
 from dyparse.output_file import replacing, write
 from dyparse.sentence import Sentence
 from dyparse.shares import read_raw, sentence_of, write_sentences
@@ -30,7 +31,7 @@ if TYPE_CHECKING:  # torch is slow to import
 
 GZIP = ".gz"
 MOST_ATTEMPTS = 3  # at a file, if whoever parses it dies of it
-MODEL_FILES = ("config.yaml", "vocabulary.json", "model.safetensors")  # what trees depend on
+MODEL_FILES = (CONFIG, VOCABULARY, WEIGHTS)  # what trees depend on
 CHUNK = 1 << 20
 
 
@@ -138,7 +139,8 @@ def digest_of_model(directory: str | Path) -> str:
     """The same for equal models only; CheckpointError if one of its files is not there."""
     digest = hashlib.sha256()
     for name in MODEL_FILES:
-        path = Path(directory) / name
+        path = require_directory(directory) / name
+        size_of(path)  # of a regular file: reading a pipe might never end
         try:
             digest.update(_sha256(path).encode())
         except OSError as error:

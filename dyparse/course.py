@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from dyparse.batch import group_by_length
-from dyparse.errors import DyparseError
+from dyparse.errors import DyparseError, DyparseWarning
 from dyparse.exercise import Exercise, Find, Found, Learnt, Update, added, summary
 from dyparse.exploration import Exploration
 from dyparse.loss import Loss
@@ -146,7 +146,7 @@ class Course:
     def _in_small_parts(self, parts: list[Exercise]) -> Learnt:
         """Gradients of as small parts as are needed; a sentence too large by itself is left out."""
         told = shortage(self.trainer, self.sentences(parts[0]), "it is learnt in smaller parts")
-        warnings.warn(told, stacklevel=3)
+        warnings.warn(told, DyparseWarning, stacklevel=3)
         while parts:
             self.optimizer.zero_grad(set_to_none=True)
             free_memory()
@@ -172,6 +172,7 @@ class Course:
         warnings.warn(
             f"{sentence.place} with {len(sentence)} words does not fit into memory even alone: it "
             "is left out of the training",
+            DyparseWarning,
             stacklevel=3,
         )
 

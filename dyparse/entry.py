@@ -2,10 +2,12 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dyparse.errors import ConfigError, DyparseError, TreebankError
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
+from dyparse.signals import Stopped, ending_on_sigterm
 
 # OpenMP threads that spin long while another waits for a busy core make training dozens of times
 # slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
@@ -14,21 +16,54 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Turn an error that the user can mend into its message and exit status 2."""
+    """Turn an error that the user can mend into its message and exit status 2.
+
+    A warning is one line too; Ctrl-C and SIGTERM end the program with their statuses, 130 and 143.
+    """
     try:
-        yield
+        with ending_on_sigterm(), _plain_warnings():
+            yield
     except DyparseError as error:
         found_by_all = isinstance(error, ConfigError | TreebankError)
         is_first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started
-        sys.exit(_complain(str(error)) if is_first or not found_by_all else 2)
+        sys.exit(complain(str(error)) if is_first or not found_by_all else 2)
+    except Stopped as stop:
+        sys.stderr.write(f"{stop}\n")
+        sys.exit(stop.status)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        sys.exit(_complain(f"{place}{error.strerror or error}"))
+        sys.exit(complain(f"{place}{error.strerror or error}"))
+    except MemoryError:
+        sys.exit(complain("not enough memory; lower the batch size, or split very long sentences"))
 
 
-def _complain(message: str) -> int:
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Our own warnings as `warning: …`; those of libraries as they come."""
+    formatted = warnings.formatwarning
+
+    def plain(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        if issubclass(category, DyparseWarning):
+            return f"warning: {message}\n"
+        return formatted(message, category, filename, lineno, line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = formatted
+
+
+def complain(message: str) -> int:
+    """Tell an error; the exit status."""
     sys.stderr.write(f"error: {message}\n")
     return 2

@@ -23,3 +23,7 @@ class CheckpointError(DyparseError):
 
 class ConfigError(DyparseError):
     """An option has a wrong name, type or value."""
+
+
+class DyparseWarning(UserWarning):
+    """What users should know, while the work goes on; entry points print the message alone."""

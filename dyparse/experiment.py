@@ -1,14 +1,14 @@
 """One run, from options to results: what train.py and evaluate.py do."""
 
-import hashlib
 import json
 import os
 import random
-import shlex
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.attachment_scores import align_words, attachment_scores
-from dyparse.checkpoint import read_metrics
+from dyparse.checkpoint import write_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
-    NOT_HASHED,
     EvaluateOptions,
     TrainOptions,
     build,
@@ -32,24 +31,39 @@ from dyparse.config import (
 )
 from dyparse.course import Lesson
 from dyparse.dropout import leave_uncompiled
-from dyparse.errors import ConfigError, DyparseError, NoSplitError
+from dyparse.encoder import EncoderChoice
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning, NoSplitError
+from dyparse.logger import Logger
 from dyparse.network import Network
 from dyparse.output_file import write
 from dyparse.parser import Parser
 from dyparse.precision import resolved
-from dyparse.processes import Processes, is_first_launched, launched, training_together
+from dyparse.processes import Processes, launched, training_together
+from dyparse.run_files import (
+    MODEL,
+    claimed,
+    forget,
+    identity,
+    keeper,
+    prepare_directory,
+    require_place,
+    shareable,
+    telling_what_is_kept,
+)
 from dyparse.run_result import (
     GOLD,
     PARSED,
-    RESULT,
     Cell,
     RunResult,
     results_on,
     split_scores,
     versions,
 )
+from dyparse.run_text import describe_run, epoch_line, next_commands, place, result_table, say
 from dyparse.score_report import ScoreReport, score_report
 from dyparse.sentence import MOST_WORDS, Sentence
+from dyparse.signals import noticing
+from dyparse.system import System
 from dyparse.trainer import Trainer
 from dyparse.training_state import NAME, TrainingFile
 from dyparse.treebank import Treebank
@@ -63,60 +77,131 @@ def from_disk(treebank: Treebank, split: str) -> list[Sentence]:
     return treebank.read(split)
 
 
+@dataclass(frozen=True)
+class Run:
+    """A training, with everything built that takes part in it."""
+
+    options: TrainOptions
+    treebank: Treebank
+    splits: dict[str, list[Sentence]]
+    parser: Parser
+    lesson: Lesson
+    trainer: Trainer
+    file: TrainingFile
+    directory: Path
+    device: torch.device
+
+
 def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk) -> dict[str, Any]:
     """Train a parser as configured; its results on dev and test."""
+    run = built_run(config, choices, read)
+    with ExitStack() as stack:
+        processes = stack.enter_context(training_together(run.device))
+        if processes.is_first:
+            stack.enter_context(claimed(run.directory))
+            prepare_directory(run.directory, config, run.file)
+        processes.from_first(None)  # nobody reads before it is written
+        say(describe_run(run.parser, run.lesson, choices, place(run.device, processes)))
+        if run.options.compile:
+            leave_uncompiled()
+            run.parser.model.encoder.compile(dynamic=True)
+        if processes.is_first:
+            return lead(run, shareable(config), processes)
+        parts = (run.parser, run.lesson, forget)
+        deque(run.trainer.train(*parts, file=run.file, processes=processes), maxlen=0)
+        return {}
+
+
+def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
+    """What the options say, built and read; nothing is written yet."""
     options: TrainOptions = checked(config, TrainOptions)
     treebank: Treebank = build(options.treebank, "treebank")
     system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
     exploration, loss = build(options.exploration, "exploration"), build(options.loss, "loss")
     network = construct(Network, options.network, "network")
     trainer: Trainer = build(options.trainer, "trainer")
-    logger = build(options.logger, "logger")
+    build(options.logger, "logger")
     device = prepare_machine(options.device, options.threads, options.seed)
+    directory = run_directory(config, choices, treebank.name)
+    require_place(directory)
 
     say(f"treebank  {treebank.describe()}")
     splits = read_splits(treebank, trainer.max_sentences, read)
-    train_sentences, dev = splits["train"], splits["dev"]
-    warn_of_long_sentences(train_sentences)
-    directory = run_directory(config, choices, treebank.name)
-    text = OmegaConf.to_yaml(config, resolve=True)
+    warn_of_long_sentences(splits["train"])
+    remedy = "leave the column out of encoder.features"
+    require_columns(encoder.features, splits["train"], treebank.name, remedy)
     what = identity(config, splits, resolved(trainer.precision, device))
     file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
-    parser = Parser.with_fresh_weights(
-        system, encoder, network, Vocabulary.from_sentences(train_sentences)
-    )
+    parser = fresh_parser(system, encoder, network, splits["train"])
     parser.model.to(device)
-    lesson = Lesson(exploration, loss, train_sentences, dev, options.seed)
-    with training_together(device) as processes:
-        if processes.is_first:
-            prepare_directory(directory, text, file, resume=options.resume)
-        processes.from_first(None)  # nobody reads before it is written
-        say(describe_run(parser, train_sentences, dev, choices, place(device, processes)))
-        if options.compile:
-            leave_uncompiled()
-            parser.model.encoder.compile(dynamic=True)
-        if not processes.is_first:
-            deque(trainer.train(parser, lesson, forget, file=file, processes=processes), maxlen=0)
-            return {}
-        log = logger.open(directory, OmegaConf.to_container(config, resolve=True))
-        failed = True
-        try:
-            epochs = trainer.train(
-                parser, lesson, keeper(directory), file=file, processes=processes
-            )
-            curve = follow_training(epochs, trainer.epochs, directory, log)
-            chosen = (text_of(system), text_of(exploration), text_of(loss))
-            cell = Cell(*chosen, treebank.name, options.seed)
-            best = Parser.load(directory / "model", device)
-            results = final_results(directory / "model", best, splits)
-            keep_result(directory, cell, shared_setting(options), curve, splits, best)
-            say(next_commands(directory / "model", options.treebank))
-            log.finish(results, directory / "model")
-            file.remove()
-            failed = False
-        finally:
-            log.close(failed=failed)
+    lesson = Lesson(exploration, loss, splits["train"], splits["dev"], options.seed)
+    return Run(options, treebank, splits, parser, lesson, trainer, file, directory, device)
+
+
+def fresh_parser(
+    system: System, encoder: EncoderChoice, network: Network, sentences: Sequence[Sentence]
+) -> Parser:
+    """A parser that knows the words of the sentences; ConfigError if it is too large to be made."""
+    try:
+        vocabulary = Vocabulary.from_sentences(sentences)
+        return Parser.with_fresh_weights(system, encoder, network, vocabulary)
+    except (RuntimeError, MemoryError, OverflowError, TypeError) as error:  # absurd sizes
+        raise ConfigError(
+            f"encoder and network cannot be made ({str(error).splitlines()[0][:200]}); make "
+            "encoder.hidden, network.hidden or the widths of the encoder smaller"
+        ) from error
+
+
+def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
+    """What the first process does: train, keep the best parser, log; the results."""
+    logger: Logger = build(run.options.logger, "logger")
+    config: dict[str, Any] = OmegaConf.to_container(told)  # type: ignore[assignment]  # a DictConfig gives a dict
+    log = logger.open(run.directory, config)
+    failed = True
+    try:
+        with telling_what_is_kept(run.file):
+            # Several processes wait for each other: there a signal ends them as they are.
+            with noticing(run.file.stop) if processes.count == 1 else nullcontext():
+                parts = (run.parser, run.lesson, keeper(run.directory))
+                epochs = run.trainer.train(*parts, file=run.file, processes=processes)
+                curve = follow_training(epochs, run.trainer.epochs, run.directory, log)
+            results = finish(run, curve)
+        log.finish(results, run.directory / MODEL)
+        run.file.remove()
+        failed = False
+    finally:
+        log.close(failed=failed)
     return results
+
+
+def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Results of the parser that was kept, told and written down."""
+    model = run.directory / MODEL
+    best_epoch = max(curve, key=lambda figures: figures["dev_las"])
+    # Anew: a kill may have come between results that were being written and their checksum.
+    write_metrics(model, {"best_epoch": best_epoch})
+    best = Parser.load(model, run.device)
+    results = final_results(best, run.splits)
+    write_metrics(model, {"best_epoch": best_epoch, **results})
+    system, exploration, loss = map(
+        text_of, (run.parser.system, run.lesson.exploration, run.lesson.loss)
+    )
+    cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
+    keep_result(run.directory, cell, shared_setting(run.options), curve, run.splits, best)
+    say(next_commands(model, run.options.treebank))
+    return results
+
+
+def require_columns(
+    features: Iterable[str], sentences: Sequence[Sentence], treebank: str, remedy: str
+) -> None:
+    """ConfigError if the encoder reads a column that is empty in all sentences."""
+    for name in ("upos", "xpos", "feats"):
+        if name in features and all(set(getattr(s, name)) == {"_"} for s in sentences):
+            raise ConfigError(
+                f"the encoder reads {name.upper()}, but that column of {treebank} is empty; "
+                f"tag the treebank, or {remedy}"
+            )
 
 
 def evaluate(config: DictConfig) -> ScoreReport:
@@ -135,6 +220,8 @@ def evaluate(config: DictConfig) -> ScoreReport:
     device = prepare_machine(options.device, options.threads, seed=0)
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
+    remedy = "take a model that does not read it"
+    require_columns(parser.encoder.features, gold, treebank.name, remedy)
     stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
     parsed = list(
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
@@ -149,47 +236,6 @@ def evaluate(config: DictConfig) -> ScoreReport:
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
     return report
-
-
-def identity(config: DictConfig, splits: dict[str, list[Sentence]], precision: str) -> str:
-    """What a training must have in common with a saved one to go on with it: options and words.
-
-    Where it runs, and how it is logged, may change.
-    """
-    options = {key: value for key, value in config.items() if key not in NOT_HASHED}
-    options |= {"seed": config.seed, "treebank": None, "computed in": precision}
-    digest = hashlib.sha256(OmegaConf.to_yaml(OmegaConf.create(options), resolve=True).encode())
-    for sentence in (*splits["train"], *splits["dev"]):
-        digest.update(sentence.to_conllu().encode())
-    return digest.hexdigest()
-
-
-def prepare_directory(directory: Path, config: str, file: TrainingFile, *, resume: bool) -> None:
-    """Make the run's directory, with its options; what an earlier run left there that is no more
-    true is removed.
-    """
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / RESULT).unlink(missing_ok=True)  # this run is not finished yet
-    if not resume:
-        file.remove()
-    elif file.fits():
-        say(f"resuming  from {file.path}; train from the beginning with resume=false")
-    elif file.path.exists():
-        say(f"          {file.path} is of other options or sentences: not taken up")
-    write(directory / "config.yaml", config.encode())
-
-
-def keeper(directory: Path) -> Callable[[Parser, dict[str, float]], None]:
-    """Saves the best parser in directory/model."""
-
-    def keep(best: Parser, figures: dict[str, float]) -> None:
-        best.save(directory / "model", {"best_epoch": figures})
-
-    return keep
-
-
-def forget(_best: Parser, _figures: dict[str, float]) -> None:
-    """What processes other than the first do with the best parser."""
 
 
 def follow_training(
@@ -228,18 +274,15 @@ def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
             warnings.warn(
                 f"{sentence.place} has {len(sentence)} words; to learn from it takes time that "
                 f"grows with their cube: expected at most {MOST_WORDS}, split it or leave it out",
+                DyparseWarning,
                 stacklevel=2,
             )
 
 
-def final_results(
-    model: Path, parser: Parser, splits: dict[str, list[Sentence]]
-) -> dict[str, dict[str, float]]:
-    """Results of the model that was kept, printed and written to its metrics.json."""
+def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str, dict[str, float]]:
+    """Results on dev and test, printed."""
     named = {split: sentences for split, sentences in splits.items() if split != "train"}
     results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
-    content = json.dumps(read_metrics(model) | results, indent=2) + "\n"
-    write(model / "metrics.json", content.encode())
     say(result_table(results))
     return results
 
@@ -288,18 +331,6 @@ def shared_setting(options: TrainOptions) -> dict[str, Any]:
     }
 
 
-def next_commands(model: Path, treebank: dict[str, Any]) -> str:
-    """Where the model is, and what to do with it, on the treebank of the training."""
-    choice = treebank["_target_"].split(".")[-2]
-    options = [
-        f"treebank.{k}={v}" for k, v in treebank.items() if k != "_target_" and v is not None
-    ]
-    command = shlex.join(
-        ["python", "evaluate.py", f"model={model}", f"treebank={choice}", *options]
-    )
-    return f"model     {model}\nparse     dyparse parse {model} FILE.conllu\nevaluate  {command}"
-
-
 def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str, float]:
     """UAS and LAS over all words, and the speed of parsing."""
     list(parser.parse_sentences(sentences[:10]))  # compiles, where nothing is in the cache
@@ -314,52 +345,6 @@ def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str,
         "words": scores.words,
         "sentences_per_second": len(sentences) / seconds,
     }
-
-
-def describe_run(
-    parser: Parser,
-    train_sentences: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    choices: dict[str, str],
-    place: str,
-) -> str:
-    """What is trained, on what, where."""
-    parameters = sum(p.numel() for p in parser.model.parameters())
-    return (
-        f"          {len(train_sentences)} sentences, {sum(map(len, train_sentences))} words to "
-        f"learn from; {len(dev)} sentences of dev\n"
-        f"parser    {choices['system']}, {choices['exploration']}, {choices['loss']}; "
-        f"{parameters / 1e6:.2f} million parameters on {place}"
-    )
-
-
-def place(device: torch.device, processes: Processes) -> str:
-    """Where a training runs."""
-    threads = torch.get_num_threads()
-    name = str(device)
-    if device.type == "cpu":
-        name += f", {threads} thread{'s' * (threads > 1)}"
-    return name if processes.count == 1 else f"{processes.count} processes ({name} each)"
-
-
-def epoch_line(figures: dict[str, float], epochs: int) -> str:
-    """One epoch in one line."""
-    return (
-        f"epoch {figures['epoch']:>3}/{epochs}   loss {figures['loss']:.4f}   "
-        f"cost/state {figures['cost_per_state']:.4f}   "
-        f"dev UAS {figures['dev_uas']:.2f}  LAS {figures['dev_las']:.2f}   "
-        f"{figures['tokens_per_second']:,.0f} tokens/s"
-    )
-
-
-def result_table(results: dict[str, dict[str, float]]) -> str:
-    """Results per split, for the terminal."""
-    rows = ["", "split      UAS     LAS   sentences/s", "-----   ------  ------   -----------"]
-    rows += [
-        f"{split:<5}   {r['uas']:6.2f}  {r['las']:6.2f}   {r['sentences_per_second']:11,.0f}"
-        for split, r in results.items()
-    ]
-    return "\n".join([*rows, ""])
 
 
 def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device:
@@ -394,9 +379,3 @@ def find_device(device: str) -> torch.device:
         told = f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
         # Of several processes each has a device of its own, and this one has to tell.
         raise (DyparseError if launched() else ConfigError)(told) from error
-
-
-def say(text: str) -> None:
-    """A line for the user, above a progress bar if there is one; from the first process only."""
-    if is_first_launched():
-        tqdm.write(text)

@@ -1,18 +1,22 @@
 """The network: batch → token table → move scores; labels of arcs."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding_bag
+from torch.overrides import TorchFunctionMode
 
 from dyparse.batch import Batch
 from dyparse.dropout import LABELS, Dropout, keys_below, signed
-from dyparse.encoder import Encoder
+from dyparse.encoder import Encoder, EncoderChoice
 from dyparse.network import Network
 from dyparse.scorer import Scorer
 from dyparse.sentence import NONE
+from dyparse.system import System
 from dyparse.transfer import fetch
+from dyparse.vocabulary import Vocabulary
 
 
 class Model(nn.Module):
@@ -124,3 +128,37 @@ class Labeller(nn.Module):
 def label_loss(scores: Tensor, label: Tensor) -> Tensor:
     """Cross-entropy, summed over tokens whose label is not NONE.  [B, N, labels], [B, N] → []"""
     return cross_entropy(scores.flatten(0, 1), label.flatten(), ignore_index=NONE, reduction="sum")
+
+
+def fresh_model(
+    system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
+) -> Model:
+    """A model that knows nothing yet; its weights come from torch's random generator."""
+    return Model(
+        encoder.build(vocabulary),
+        network,
+        slots=len(system.slots),
+        moves=len(system.moves),
+        labels=len(vocabulary.labels),
+    )
+
+
+class _Undrawn(TorchFunctionMode):
+    """Nothing is drawn from a normal distribution.
+
+    Without memory there is nothing to fill; torch would load its compiler to find that out.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") == "normal_":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+def unfilled_model(
+    system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
+) -> Model:
+    """A model that has shapes and no memory, however large they are, until weights are assigned."""
+    with torch.device("meta"), _Undrawn():
+        return fresh_model(system, encoder, network, vocabulary)

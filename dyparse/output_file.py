@@ -4,9 +4,11 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)  # of file systems, about directories
 
 
 @contextmanager
@@ -15,26 +17,74 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Devices and pipes are not replaced but written to.
     """
-    path = Path(os.path.realpath(path))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a directory, expected a file to write", str(path))
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with replacing_all([path]) as (temporary,):
         yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
+
+
+@contextmanager
+def replacing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Temporary names beside the paths; they become the paths, in this order, if the block ends
+    well, else vanish.
+
+    All are flushed before the first is renamed: a full disk leaves every old file.
+    """
+    targets = [_target(path) for path in paths]
+    temporaries = [_temporary(path) for path in targets]
+    renamed = [pair for pair in zip(temporaries, targets, strict=True) if pair[0] != pair[1]]
+    try:
+        yield temporaries
+        for temporary, _ in renamed:
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+        for temporary, target in renamed:
+            temporary.replace(target)
+        for directory in dict.fromkeys(target.parent for _, target in renamed):
+            _flush_directory(directory)
     finally:
-        temporary.unlink(missing_ok=True)
+        for temporary, _ in renamed:
+            temporary.unlink(missing_ok=True)
 
 
 def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
+    write_all({path: content})
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Write several files whole, then give them their names, one after the other in this order."""
+    with replacing_all(list(contents)) as temporaries:
+        for temporary, content in zip(temporaries, contents.values(), strict=True):
+            temporary.write_bytes(content)
+
+
+def _target(path: Path) -> Path:
+    """The file itself, where the path is a link."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a directory, expected a file to write", str(path))
+    return path
+
+
+def _temporary(path: Path) -> Path:
+    is_special = path.exists() and not path.is_file()
+    return path if is_special else path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _flush_directory(directory: Path) -> None:
+    """Keep new names through a power failure, where the file system can do that."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # one may write to a directory that one may not read
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in CANNOT_FLUSH:
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def escape_what_the_locale_lacks() -> None:

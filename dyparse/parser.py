@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dyparse.batch import Batcher, group_by_length, windows
-from dyparse.checkpoint import Checkpoint, damaged, read_checkpoint, write_checkpoint
+from dyparse.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import DyparseError
-from dyparse.model import Model
+from dyparse.model import Model, fresh_model
 from dyparse.network import Network
 from dyparse.precision import encoder_precision, require_precision, scorer_precision
 from dyparse.replay import Replayed, replay
@@ -53,15 +53,15 @@ class Parser:
         cls, system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
     ) -> "Parser":
         """A parser that knows nothing yet; its weights come from torch's random generator."""
-        model = Model(
-            encoder.build(vocabulary),
-            network,
-            slots=len(system.slots),
-            moves=len(system.moves),
-            labels=len(vocabulary.labels),
-        )
+        model = fresh_model(system, encoder, network, vocabulary)
+        return cls.of(Checkpoint(system, encoder, network, vocabulary, model))
+
+    @classmethod
+    def of(cls, parts: Checkpoint) -> "Parser":
+        """The parser that a checkpoint has the parts of."""
+        encoder, vocabulary = parts.encoder, parts.vocabulary
         batcher = Batcher(vocabulary, frozenset(encoder.features), encoder.subword_buckets)
-        return cls(system, encoder, network, vocabulary, model, batcher)
+        return cls(parts.system, encoder, parts.network, vocabulary, parts.model, batcher)
 
     @classmethod
     def load(
@@ -72,21 +72,14 @@ class Parser:
         For precision see dyparse.precision: float32, mixed, bfloat16, or auto.
         """
         require_precision(precision, "precision")
-        saved = read_checkpoint(directory)
-        parts = (saved.system, saved.encoder, saved.network, saved.vocabulary)
-        try:
-            parser = cls.with_fresh_weights(*parts)
-            parser.model.load_state_dict(saved.weights)
-        except (RuntimeError, MemoryError) as error:  # sizes that do not fit, or are absurd
-            raise damaged(Path(directory), " ".join(str(error).split())[:200]) from error
+        parser = cls.of(read_checkpoint(directory))
         parser.model.to(device).eval()
         return replace(parser, precision=precision)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
-        weights = self.model.state_dict()
-        saved = Checkpoint(self.system, self.encoder, self.network, self.vocabulary, weights)
-        write_checkpoint(directory, saved, metrics)
+        saved = Checkpoint(self.system, self.encoder, self.network, self.vocabulary, self.model)
+        write_checkpoint(Path(directory), saved, metrics)
 
     def parse(self, inputs: str | conllu.TokenList | Sentence | Iterable[Input]) -> list[Sentence]:
         """Trees of sentences, in order; write them with `.to_conllu()`.

@@ -48,7 +48,7 @@ class Trainer:
         for name in ("epochs", "patience", "max_tokens_per_batch"):
             self._require(name, getattr(self, name) >= 1, "1 or more")
         for name in ("learning_rate", "max_gradient_norm", "final_rate"):
-            self._require(name, getattr(self, name) > 0, "more than 0")
+            self._require(name, 0 < getattr(self, name) < math.inf, "more than 0")
         self._require("weight_decay", self.weight_decay >= 0, "0 or more")
         for name in ("beta1", "beta2", "average_decay"):
             self._require(name, 0 <= getattr(self, name) < 1, "0 <= x < 1")
@@ -79,7 +79,8 @@ class Trainer:
 
         `keep` is called with the averaged parser and its figures after each epoch that is better
         on dev than all before. With a file the training goes on where the file says it was; the
-        figures of the epochs before that come first.
+        figures of the epochs before that come first. If it has been asked to stop it saves once
+        more and raises Stopped.
         """
         course = Course(self, parser, lesson, processes)
         progress = (file and file.load(course)) or Progress()
@@ -105,6 +106,8 @@ class Trainer:
             if file and processes.is_first:
                 file.save(course, progress)
             yield figures
+            if file:
+                file.stop_if_asked()
 
     def run_epoch(
         self, course: Course, progress: Progress, file: TrainingFile | None = None
@@ -119,20 +122,22 @@ class Trainer:
         total = len(course.groups(epoch))
         hidden = None if is_first else True
         bar = tqdm(desc=f"epoch {epoch}", unit="batch", total=total, leave=False, disable=hidden)
-        bar.update(progress.step)
         course.parser.model.train()
-        for done, exercise, find in course.batches(epoch, progress.step):
-            learnt = course.learn(exercise, (epoch - 1 + done) / self.epochs, find)
-            loss += learnt.loss
-            progress.states += learnt.states
-            progress.paid += learnt.paid
-            progress.step += 1
-            load.sample(progress.step)
-            bar.update()
-            if file and can_save and file.is_due():
-                progress.loss, progress.seconds = loss.item(), time.perf_counter() - start
-                file.save(course, progress)
-        bar.close()
+        with bar:
+            bar.update(progress.step)
+            for done, exercise, find in course.batches(epoch, progress.step):
+                learnt = course.learn(exercise, (epoch - 1 + done) / self.epochs, find)
+                loss += learnt.loss
+                progress.states += learnt.states
+                progress.paid += learnt.paid
+                progress.step += 1
+                load.sample(progress.step)
+                bar.update()
+                if file and can_save and file.is_due():
+                    progress.loss, progress.seconds = loss.item(), time.perf_counter() - start
+                    file.save(course, progress)
+                if file:
+                    file.stop_if_asked()
         progress.loss, progress.seconds = loss.item(), time.perf_counter() - start
         return epoch_figures(course, progress) | load.figures()
 

@@ -1,13 +1,16 @@
-"""A training on disk, so that it can go on where it was: `training.pt` in the run's directory.
+"""A training on disk, so that it can go on where it was: `training.state` in the run's directory.
 
 Weights and their average, the optimizer, the states that were kept, how far it is, the figures so
-far. It is read as plain data (`weights_only`), written beside the old one and renamed, and removed
-when the training is finished.
+far. Behind a line with version and checksum it is what torch saves, and read as plain data
+(`weights_only`). It is written beside the old one and renamed, and removed when the training is
+finished.
 """
 
+import hashlib
 import io
 import pickle
 import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +18,13 @@ from typing import Any
 import torch
 
 from dyparse.course import Course
-from dyparse.errors import CheckpointError
+from dyparse.errors import CheckpointError, DyparseWarning
 from dyparse.output_file import write
+from dyparse.signals import Stopped, StopRequest
 from dyparse.state_memory import CompactStates
 
-NAME = "training.pt"
+NAME = "training.state"
+VERSION = b"dyparse training 1 "
 
 
 @dataclass
@@ -41,26 +46,31 @@ class Progress:
         self.epoch += 1
         self.step, self.loss, self.states, self.paid, self.seconds = 0, 0.0, 0, 0, 0.0
 
+    def __str__(self) -> str:
+        return f"epoch {self.epoch}, batch {self.step}" if self.step else f"epoch {self.epoch - 1}"
+
 
 @dataclass
 class TrainingFile:
-    """Where a training is kept, and how often."""
+    """Where a training is kept, how often, and whether it was asked to stop."""
 
     path: Path
     options: str  # what is trained: another training's state is not taken up
     minutes: float = 10.0
+    stop: StopRequest = field(default_factory=StopRequest)
     last: float = field(default_factory=time.monotonic)
+    saved: str = ""  # how far the training is that is on disk
 
     def is_due(self) -> bool:
         """Whether it is time to save again."""
-        return time.monotonic() - self.last >= 60 * self.minutes
+        return bool(self.stop.signal_number) or time.monotonic() - self.last >= 60 * self.minutes
 
     def fits(self) -> bool:
         """Whether there is a state of these options."""
         return self.path.exists() and self._content()["options"] == self.options
 
     def save(self, course: Course, progress: Progress) -> None:
-        """Write everything down."""
+        """Write everything down; where that is not possible the training goes on without."""
         memory = course.memory
         content = {
             "options": self.options,
@@ -75,32 +85,59 @@ class TrainingFile:
         }
         buffer = io.BytesIO()
         torch.save(content, buffer)
-        write(self.path, buffer.getvalue())
         self.last = time.monotonic()
+        try:
+            write(self.path, sealed(buffer.getvalue()))
+            self.saved = str(progress)
+        except OSError as error:
+            warnings.warn(
+                f"{self.path}: {error.strerror or error}; the training goes on and {self.kept}: "
+                "make room, or mend the directory",
+                DyparseWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def kept(self) -> str:
+        """What would be there if the training ended now."""
+        return f"is saved up to {self.saved}" if self.saved else "is not saved yet"
+
+    def stop_if_asked(self) -> None:
+        """End the training if a signal has asked for it."""
+        if self.stop.signal_number:
+            told = f"saved after {self.saved}" if self.saved else "nothing is saved yet"
+            again = "the same command goes on from there" if self.saved else "start again"
+            raise Stopped(self.stop.signal_number, f"stopped: {told}; {again}")
 
     def load(self, course: Course) -> Progress | None:
         """Put a course where the saved one was; None if there is none of these options."""
         if not self.fits():
             return None
         try:
-            return self._restored(course, self._content())
+            progress = self._restored(course, self._content())
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise self._damaged(error) from error
+            raise self._damaged(str(error)) from error
+        self.saved = str(progress)
+        return progress
 
     def _content(self) -> dict[str, Any]:
+        data = _unsealed(self.path.read_bytes())
+        if data is None:
+            raise self._damaged("its checksum does not fit, or another version of dyparse wrote it")
         try:
-            content = torch.load(self.path, map_location="cpu", weights_only=True)
-            if not isinstance(content, dict) or "options" not in content:
-                raise ValueError("no state of a training")
-            return content
+            content: dict[str, Any] = torch.load(
+                io.BytesIO(data), map_location="cpu", weights_only=True
+            )
         except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError) as error:
-            raise self._damaged(error) from error
+            raise self._damaged(str(error)) from error
+        if not isinstance(content, dict) or "options" not in content:
+            raise self._damaged("no state of a training")
+        return content
 
-    def _damaged(self, error: Exception) -> CheckpointError:
-        finding = " ".join(str(error).split())[:200]
+    def _damaged(self, finding: str) -> CheckpointError:
         return CheckpointError(
-            f"{self.path}: damaged ({finding}); remove it to train from the beginning, or train "
-            "with resume=false"
+            f"{self.path}: cannot be used ({' '.join(finding.split())[:200]}); remove it to train "
+            "from the beginning, or train with resume=false"
         )
 
     @staticmethod
@@ -119,3 +156,18 @@ class TrainingFile:
     def remove(self) -> None:
         """When the training is finished."""
         self.path.unlink(missing_ok=True)
+
+
+def sealed(data: bytes) -> bytes:
+    """The data behind a line with version and checksum: torch does not notice a changed weight."""
+    return _seal(data) + b"\n" + data
+
+
+def _unsealed(content: bytes) -> bytes | None:
+    """The data of `sealed`; None if it is of another version or has changed."""
+    seal, _, data = content.partition(b"\n")
+    return data if seal == _seal(data) else None
+
+
+def _seal(data: bytes) -> bytes:
+    return VERSION + hashlib.sha256(data).hexdigest().encode()

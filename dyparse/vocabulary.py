@@ -1,17 +1,20 @@
 """Vocabularies: what the training sentences hold, as numbers; everything else is UNKNOWN."""
 
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from operator import ge
 from typing import Any
 
 from dyparse.sentence import Sentence
 
 PADDING, UNKNOWN, ROOT = range(3)  # numbers below every vocabulary's own
 RESERVED = 3
+NO_LABEL = re.compile("_?|.*[\t\r\n\0].*", re.DOTALL)  # what our reader takes for something else
 LONGEST_FORM = (
     40  # characters of a word that subwords and characters look at: its first and last 20
 )
@@ -60,7 +63,22 @@ class Vocabulary:
         for name, entries in fields.items():
             if not isinstance(entries, list) or not all(isinstance(e, str) for e in entries):
                 raise ValueError(f"{name!r} must be a list of strings")
-        return cls(**{name: tuple(entries) for name, entries in fields.items()})
+        vocabulary = cls(**{name: tuple(entries) for name, entries in fields.items()})
+        vocabulary.check()
+        return vocabulary
+
+    def check(self) -> None:
+        """ValueError if it is not sorted, or has a label that cannot be written as a DEPREL."""
+        for name in self.__dataclass_fields__:
+            entries: tuple[str, ...] = getattr(self, name)
+            if any(map(ge, entries, entries[1:])):
+                raise ValueError(f"{name!r} must be sorted, every entry once")
+            "".join(entries).encode()  # UnicodeEncodeError, a ValueError, if it is not Unicode
+        if not self.labels:
+            raise ValueError("'labels' must not be empty")
+        for label in self.labels:
+            if NO_LABEL.fullmatch(label):
+                raise ValueError(f"label {label!a} cannot be written in CoNLL-U")
 
     @cached_property
     def word_number(self) -> dict[str, int]:

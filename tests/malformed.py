@@ -9,15 +9,15 @@ from tiny import sample
 
 TAGGED = "".join(s.to_conllu() for s in sample("dev")[:3])
 WORD_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[0-9]+\t")
-WORD = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
+WORD = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_"
 
 
 def rows(*lines: str) -> str:
-    """CoNLL-U from "id form head relation" lines; the other columns are "_"."""
+    """CoNLL-U from "id form head relation" lines; UPOS is X, for models read it."""
     text = ""
     for line in lines:
         identifier, form, head, relation = line.split(" ")
-        text += f"{identifier}\t{form}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_\n"
+        text += f"{identifier}\t{form}\t_\tX\t_\t_\t{head}\t{relation}\t_\t_\n"
     return text + "\n"
 
 
@@ -185,7 +185,7 @@ TEXTS = {  # what `parse --text` makes of it: the sentences, or a line and what 
     "nothing but blank lines": (b"\n \r\n", [], ""),
     "what looks like CoNLL-U": (
         SOUND.encode(),
-        ["1 a _ _ _ _ 2 det _ _", "2 b _ _ _ _ 0 root _ _", "3 c _ _ _ _ 2 obj _ _"],
+        ["1 a _ X _ _ 2 det _ _", "2 b _ X _ _ 0 root _ _", "3 c _ X _ _ 2 obj _ _"],
         "",
     ),
     "what looks like a comment": (b"# text = a\n", ["# text = a"], ""),

@@ -10,7 +10,8 @@ CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (
     *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout", "network"),
     *("transfer", "processes", "device_load", "out_of_memory", "precision"),
-    *("errors", "compiled", "entry", "version", "choice", "output_file"),
+    *("errors", "compiled", "entry", "version", "choice", "output_file", "signals"),
+    *("model_files", "plain_yaml"),
     *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
 )
 SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
@@ -20,6 +21,8 @@ SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
     ("workers",),
     ("grid",),
     ("report_page", "experiment"),
+    ("run_files",),
+    ("run_text",),
     ("report_text", "sentence_browser", "result_tables", "error_tables", "printed_table"),
     ("result_files", "figures"),
     ("comparison",),
@@ -34,6 +37,7 @@ SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
     ("checkpoint",),
     ("error_analysis",),
     ("score_report", "attachment_scores"),
+    ("option_errors",),
     ("config",),
     ("model",),
     CHOICES,

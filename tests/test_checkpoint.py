@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 import shutil
+from hashlib import sha256
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from dyparse.errors import CheckpointError
 from dyparse.parser import Parser
 
 FILES = ("model.safetensors", "config.yaml", "vocabulary.json", "metrics.json")
+MANIFEST = "manifest.sha256"
 
 
 @pytest.fixture
@@ -33,12 +35,19 @@ def assert_refused(directory, path, finding=""):
     assert finding in str(caught.value)
 
 
+def forge(directory):
+    """Write a manifest for the files as they are: what no damage does."""
+    lines = (f"{sha256((directory / name).read_bytes()).hexdigest()}  {name}\n" for name in FILES)
+    (directory / MANIFEST).write_text("".join(lines))
+
+
 def rewrite_config(saved, change):
-    """Change config.yaml in place."""
+    """Change config.yaml in place, and the manifest with it."""
     path = saved / "config.yaml"
     config = yaml.safe_load(path.read_text())
     change(config)
     path.write_text(yaml.safe_dump(config))
+    forge(saved)
     return path
 
 
@@ -46,7 +55,8 @@ def test_a_saved_parser_has_the_same_weights_and_gives_the_same_trees(tmp_path):
     sentences = sample("train")[:30]
     parser = fresh_parser(sentences)
     parser.save(tmp_path / "new" / "model", {"las": 1.5})
-    assert sorted(path.name for path in (tmp_path / "new" / "model").iterdir()) == sorted(FILES)
+    names = sorted(path.name for path in (tmp_path / "new" / "model").iterdir())
+    assert names == sorted([*FILES, MANIFEST])
     loaded = dyparse.load(tmp_path / "new" / "model")
     assert not loaded.model.training
     weights, again = parser.model.state_dict(), loaded.model.state_dict()
@@ -87,7 +97,7 @@ def test_a_missing_directory_is_named(tmp_path):
     assert_refused(tmp_path / "empty", tmp_path / "empty" / "config.yaml")
 
 
-@pytest.mark.parametrize("name", FILES[:3])
+@pytest.mark.parametrize("name", FILES)
 def test_a_missing_file_is_named(saved, name):
     (saved / name).unlink()
     assert_refused(saved, saved / name, "No such file")
@@ -98,6 +108,8 @@ def test_weights_that_are_cut_short_are_refused(saved, share):
     path = saved / "model.safetensors"
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
+    assert_refused(saved, path, "sha256")
+    forge(saved)
     assert_refused(saved, path, "damaged")
 
 
@@ -105,17 +117,21 @@ def test_weights_of_another_model_are_refused(saved):
     other = fresh_parser(sample("dev")[:10], hidden=9)
     other.save(saved.parent / "other", {})
     shutil.copy(saved.parent / "other" / "model.safetensors", saved)
-    assert_refused(saved, saved, "of another model")
+    assert_refused(saved, saved / "model.safetensors", "sha256")
+    forge(saved)
+    assert_refused(saved, saved / "model.safetensors", "of another model")
 
 
 def test_weights_with_a_tensor_too_many_or_too_few_are_refused(saved):
     path = saved / "model.safetensors"
     weights = load_file(path)
     save_file(weights | {"more": torch.zeros(1)}, path)
-    assert_refused(saved, saved, "more")
+    forge(saved)
+    assert_refused(saved, path, "more is one too many")
     missing = sorted(weights)[0]
     save_file({name: tensor for name, tensor in weights.items() if name != missing}, path)
-    assert_refused(saved, saved, missing)
+    forge(saved)
+    assert_refused(saved, path, f"{missing} is missing")
 
 
 def test_another_vocabulary_is_refused(saved):
@@ -123,12 +139,15 @@ def test_another_vocabulary_is_refused(saved):
     vocabulary = json.loads(path.read_text())
     vocabulary["words"].append("zzz")
     path.write_text(json.dumps(vocabulary))
-    assert_refused(saved, saved, "of another model")
+    assert_refused(saved, path, "sha256")
+    forge(saved)
+    assert_refused(saved, saved / "model.safetensors", "of another model")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"words": 1}', "\udcff"])
 def test_a_vocabulary_that_is_none_is_refused(saved, text):
     (saved / "vocabulary.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    forge(saved)
     assert_refused(saved, saved / "vocabulary.json", "damaged")
 
 
@@ -147,6 +166,7 @@ def test_a_vocabulary_that_is_none_is_refused(saved, text):
 )
 def test_a_config_that_is_none_is_refused(saved, content):
     (saved / "config.yaml").write_bytes(content)
+    forge(saved)
     assert_refused(saved, saved / "config.yaml", "damaged")
 
 
@@ -207,6 +227,7 @@ def test_nothing_in_a_model_is_unpickled(saved, name, how, tmp_path):
         (saved / name).write_bytes(pickle.dumps(Mischief(proof)))
     else:
         torch.save({"weights": Mischief(proof)}, saved / name)
+    forge(saved)
     assert_refused(saved, saved / name, "damaged")
     assert not proof.exists()
 
@@ -225,11 +246,17 @@ def test_a_write_that_fails_leaves_the_old_model(saved, monkeypatch):
     assert Parser.load(saved).parse("It works.")[0].head
 
 
-def test_missing_or_garbled_metrics_are_named(saved):
-    (saved / "metrics.json").write_text("{")
-    with pytest.raises(CheckpointError, match=r"metrics\.json"):
+@pytest.mark.parametrize("text", ["{", "[]", "1", "[" * 5000])
+def test_missing_or_garbled_metrics_are_named(saved, text):
+    path = saved / "metrics.json"
+    path.write_text(text)
+    with pytest.raises(CheckpointError, match=r"metrics\.json.*sha256"):
         checkpoint.read_metrics(saved)
-    (saved / "metrics.json").unlink()
-    with pytest.raises(CheckpointError, match=r"metrics\.json"):
+    assert_refused(saved, path, "sha256")
+    forge(saved)
+    with pytest.raises(CheckpointError, match=r"metrics\.json.*damaged"):
         checkpoint.read_metrics(saved)
-    assert dyparse.load(saved).parse("They are not needed to parse.")
+    path.unlink()
+    with pytest.raises(CheckpointError, match=r"metrics\.json.*No such file"):
+        checkpoint.read_metrics(saved)
+    assert_refused(saved, path, "No such file")

@@ -2,11 +2,15 @@
 
 import dataclasses
 import importlib
+import re
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from tiny import CONF, run, yamls
 
 from dyparse.config import (
@@ -22,6 +26,7 @@ from dyparse.config import (
 from dyparse.errors import ConfigError
 from dyparse.experiment import evaluate, train
 from dyparse.network import Network
+from dyparse.option_errors import clear_option_errors, explanation
 
 CHOICES = ("encoder", "exploration", "logger", "loss", "system", "treebank")
 FILES = [path for choice in CHOICES for path in yamls(choice)]
@@ -56,7 +61,8 @@ def test_every_yaml_names_the_class_in_the_file_of_its_own_name_and_all_its_fiel
 @pytest.mark.parametrize("choice", CHOICES)
 def test_every_alternative_of_a_choice_has_a_yaml(choice):
     folder = Path(importlib.import_module(f"dyparse.{choice}").__file__).parent
-    helpers = {"archive", "check", "conllu_check", "conllu_file", "download", "skipped", "split"}
+    helpers = {"check", "conllu_check", "conllu_file", "skipped", "split"}
+    helpers |= {"archive", "download", "fetch", "partial_file", "web_answer"}
     modules = {path.stem for path in folder.glob("[!_]*.py")} - helpers
     assert {path.stem for path in yamls(choice)} == modules
 
@@ -139,20 +145,54 @@ def test_a_wrong_option_of_an_evaluation_is_one_message_that_names_it(overrides,
 
 
 @pytest.mark.parametrize(
-    ("override", "name", "status"),
+    ("override", "told"),
     [
-        ("nosuch=1", "nosuch", 1),  # found by Hydra, the others by us
-        ("+trainer.nosuch=1", "trainer.nosuch", 2),
-        ("trainer.epochs=many", "trainer.epochs", 2),
-        ("exploration.decay=7", "exploration.decay is 7", 2),
+        ("nosuch=1", "option nosuch: there is no such option; there are treebank, "),
+        ("+trainer.nosuch=1", "option trainer.nosuch: trainer has no such option; .* patience"),
+        ("trainer=null", "must be a string"),
+        ("output=/dev/null/here", "/dev/null/here: cannot be written .* output=DIR"),
     ],
 )
-def test_train_py_stops_with_a_message_and_writes_nothing(override, name, status, tmp_path):
+def test_train_py_stops_with_a_message_and_writes_nothing(override, told, tmp_path):
     done = run("train.py", "trainer=debug", "output=here", override, cwd=tmp_path)
-    assert done.returncode == status
-    assert name in done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert done.stdout == ""
+    assert done.returncode == 2
+    assert re.match(f"error: .*{told}", done.stderr), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("trainer.epoch=1", "option trainer.epoch: trainer has no such option; .* mean 'epochs'"),
+        ("system=arc_eagr", "there is no system 'arc_eagr'; .* did you mean 'arc_eager'"),
+        ("trainer.epochs", "'trainer.epochs' cannot be read as an option; expected key=value"),
+        ("trainer.epochs=[1", "cannot be read as an option"),
+        ("experiment=none", "there is no experiment 'none'; there are fast"),
+        ("~nosuch", "nosuch"),
+    ],
+)
+def test_what_hydra_finds_wrong_is_told_with_what_there_is(override, told):
+    with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
+        configured(override)
+    message = explanation(caught.value)
+    assert re.search(told, message), message
+    assert "\n" not in message
+
+
+def test_a_mistake_of_the_code_is_not_told_as_one_of_the_options(monkeypatch):
+    with pytest.raises(SystemExit) as caught, clear_option_errors():
+        raise ValueError("found while the options are read")
+    assert caught.value.code == 2
+    monkeypatch.setattr(HydraConfig, "initialized", lambda: True)
+    with pytest.raises(ValueError, match="of the code"), clear_option_errors():
+        raise ValueError("of the code")
+
+
+def test_sizes_that_no_memory_holds_are_one_message(tmp_path):
+    config = configured("trainer=debug", f"output={tmp_path / 'run'}", f"encoder.hidden={10**16}")
+    with pytest.raises(ConfigError, match=r"cannot be made .* encoder\.hidden"):
+        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
     assert list(tmp_path.iterdir()) == []
 
 

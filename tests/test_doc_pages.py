@@ -52,3 +52,15 @@ def test_every_exploration_and_loss_is_explained(folder):
     text = (PROJECT / "docs" / "compare.md").read_text(encoding="utf-8")
     listed = re.findall(rf"^\| \[(\w+)\]\(\.\./dyparse/{folder}/", text, re.MULTILINE)
     assert sorted(listed) == choice.names(folder)
+
+
+def test_every_test_that_a_promise_rests_on_is_there():
+    text = (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    named, path = [], ""
+    for found in re.finditer(r"`(tests/\w+\.py)?(?:::(\w+))?`", text):
+        path = found[1] or path
+        named.append((path, found[2]))
+    assert len(named) > 30
+    for path, name in named:
+        content = (PROJECT / path).read_text(encoding="utf-8")
+        assert not name or f"\ndef {name}(" in content, f"{path}::{name}"

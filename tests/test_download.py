@@ -1,43 +1,22 @@
 import gzip
 import hashlib
-import io
 import socket
 import tarfile
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from lying_server import GOOD, LOCK, NAME, SENTENCE, Answer, archive, names_in, serving
 
-from dyparse.treebank import TreebankError
-from dyparse.treebank import download as download_module
+from dyparse.treebank import TreebankError, web_answer
+from dyparse.treebank import fetch as fetch_module
 from dyparse.treebank.download import download
 from dyparse.treebank.ud import UD
 
-NAME = "UD_Latin-One"
-SENTENCE = b"1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-GOOD = {
-    f"{NAME}-r2.17/la_one-ud-train.conllu": SENTENCE * 3,
-    f"{NAME}-r2.17/la_one-ud-dev.conllu": SENTENCE,
-    f"{NAME}-r2.17/LICENSE.txt": b"free",
-    f"{NAME}-r2.17/README.md": b"read me",
-    f"{NAME}-r2.17/stats.xml": b"<no/>",
-    f"{NAME}-r2.17/not-to-release/la_one-ud-train.conllu": b"secret",
-    f"{NAME}-r2.17/not-to-release/{NAME}/la_one-ud-train.conllu": b"secret",
-}
 
-
-def archive(members: dict[str, bytes], *extra: tarfile.TarInfo) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-        for info in extra:
-            tar.addfile(info)
-    return buffer.getvalue()
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """No pauses between tries."""
+    monkeypatch.setattr(fetch_module, "PAUSE_SECONDS", (0.0, 0.0, 0.0))
 
 
 def link(kind: bytes) -> tarfile.TarInfo:
@@ -46,83 +25,48 @@ def link(kind: bytes) -> tarfile.TarInfo:
     return info
 
 
-@contextmanager
-def serving(
-    body: bytes = b"", *, status: int = 200, length: int | None = None, chunked: bool = False
-):
-    """The address of a local server that answers everything with this, and the paths asked for.
-
-    `length` is the Content-Length it claims; chunked bodies end without the final chunk.
-    """
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            asked.append(self.path)
-            self.close_connection = True
-            self.send_response(status)
-            if chunked:
-                self.send_header("Transfer-Encoding", "chunked")
-                payload = b"%x\r\n%s\r\n" % (len(body), body)
-            else:
-                payload = body
-                if length != -1:
-                    self.send_header("Content-Length", str(len(body) if length is None else length))
-            self.end_headers()
-            self.wfile.write(payload)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/{{name}}/r{{release}}.tar.gz", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
 def assert_refused(root: Path, finding: str, body: bytes, **options) -> None:
     """The download fails with this finding, and leaves nothing behind."""
-    server = {key: options.pop(key) for key in ("status", "length", "chunked") if key in options}
-    before = sorted(root.rglob("*"))
-    with serving(body, **server) as (url, _), pytest.raises(TreebankError, match=finding):
-        download(NAME, root=root, url=url, **options)
-    assert sorted(root.rglob("*")) == before
+    lies = {key: options.pop(key) for key in ("status", "length", "chunked") if key in options}
+    before = {*root.rglob("*"), root / LOCK}
+    with serving(body, Answer(**lies)) as server, pytest.raises(TreebankError, match=finding):
+        download(NAME, root=root, url=server.url, **options)
+    assert {*root.rglob("*"), root / LOCK} == before
 
 
 def test_a_treebank_is_placed_with_its_licence_and_nothing_else(tmp_path):
-    with serving(archive(GOOD)) as (url, asked):
-        path = download(NAME, root=tmp_path / "new" / "ud", url=url)
+    with serving(archive(GOOD)) as server:
+        path = download(NAME, root=tmp_path / "new" / "ud", url=server.url)
     assert path == tmp_path / "new" / "ud" / NAME
-    assert asked == [f"/{NAME}/r2.17.tar.gz"]
+    assert server.asked == [f"/{NAME}/r2.17.tar.gz"]
     wanted = {"la_one-ud-train.conllu", "la_one-ud-dev.conllu", "LICENSE.txt", "README.md"}
     assert {file.name for file in path.iterdir()} == wanted | {"download.txt"}
     assert len(UD(str(path.parent), NAME).read("train")) == 3
-    assert [file.name for file in path.parent.iterdir()] == [NAME]
+    assert names_in(path.parent) == [NAME]
 
 
 def test_the_record_holds_address_and_checksums(tmp_path):
     body = archive(GOOD)
-    with serving(body) as (url, _):
-        path = download(NAME, root=tmp_path, url=url, release="2.3")
+    with serving(body) as server:
+        path = download(NAME, root=tmp_path, url=server.url, release="2.3")
     lines = (path / "download.txt").read_text().splitlines()
-    assert lines[0] == "# " + url.replace("{name}", NAME).replace("{release}", "2.3")
+    assert lines[0] == "# " + server.url.replace("{name}", NAME).replace("{release}", "2.3")
     assert lines[1] == f"# archive sha256 {hashlib.sha256(body).hexdigest()}"
     assert f"{hashlib.sha256(SENTENCE).hexdigest()}  la_one-ud-dev.conllu" in lines
     assert len(lines) == 2 + 4
 
 
+def test_the_record_holds_no_token_of_the_address(tmp_path):
+    with serving(archive(GOOD)) as server:
+        path = download(NAME, root=tmp_path, url=server.url + "?token=secret")
+    assert "secret" not in (path / "download.txt").read_text()
+
+
 @pytest.mark.parametrize("release", ["2.9", "r2.9", "v2.9"])
 def test_a_release_may_be_written_as_its_tag(release, tmp_path):
-    with serving(archive(GOOD)) as (url, asked):
-        download(NAME, root=tmp_path, url=url, release=release)
-    assert asked == [f"/{NAME}/r2.9.tar.gz"]
+    with serving(archive(GOOD)) as server:
+        download(NAME, root=tmp_path, url=server.url, release=release)
+    assert server.asked == [f"/{NAME}/r2.9.tar.gz"]
 
 
 def test_one_treebank_is_taken_out_of_a_whole_release(tmp_path):
@@ -130,8 +74,8 @@ def test_one_treebank_is_taken_out_of_a_whole_release(tmp_path):
         f"ud-treebanks-v2.17/{name}/{name[3:]}-ud-test.conllu": SENTENCE
         for name in ("UD_Latin-Other", NAME, "UD_Latin-OneMore", f"{NAME}-r1")
     }
-    with serving(archive(members)) as (url, _):
-        path = download(NAME, root=tmp_path, url=url)
+    with serving(archive(members)) as server:
+        path = download(NAME, root=tmp_path, url=server.url)
     assert [file.name for file in path.glob("*.conllu")] == ["Latin-One-ud-test.conllu"]
 
 
@@ -139,8 +83,8 @@ def test_a_right_checksum_is_accepted_and_a_wrong_one_refused(tmp_path):
     body = archive(GOOD)
     right = hashlib.sha256(body).hexdigest()
     assert_refused(tmp_path, f"SHA-256 is {right}, not 0000", body, sha256="0" * 64)
-    with serving(body) as (url, _):
-        assert download(NAME, root=tmp_path, url=url, sha256=right.upper()).is_dir()
+    with serving(body) as server:
+        assert download(NAME, root=tmp_path, url=server.url, sha256=right.upper()).is_dir()
 
 
 def test_what_the_server_does_not_have_is_refused(tmp_path):
@@ -148,12 +92,13 @@ def test_what_the_server_does_not_have_is_refused(tmp_path):
     assert_refused(tmp_path, "answers 503 .*; try again later", b"busy", status=503)
 
 
-def test_a_server_that_is_not_there_is_reported(tmp_path):
-    with serving() as (url, _):
+def test_a_server_that_is_not_there_is_reported_at_once(tmp_path, capsys):
+    with serving() as server:
         pass
     with pytest.raises(TreebankError, match="cannot be reached"):
-        download(NAME, root=tmp_path, url=url)
-    assert list(tmp_path.iterdir()) == []
+        download(NAME, root=tmp_path, url=server.url)
+    assert names_in(tmp_path) == []
+    assert capsys.readouterr().err == ""
 
 
 def test_a_dropped_connection_is_reported(tmp_path):
@@ -163,12 +108,12 @@ def test_a_dropped_connection_is_reported(tmp_path):
 
 
 def test_a_server_that_stalls_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(download_module, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(web_answer, "TIMEOUT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/x"
         with pytest.raises(TreebankError, match="timed out"):
             download(NAME, root=tmp_path, url=url)
-    assert list(tmp_path.iterdir()) == []
+    assert names_in(tmp_path) == []
 
 
 def test_a_damaged_archive_is_refused(tmp_path):
@@ -215,8 +160,8 @@ def test_members_that_are_no_plain_files_are_refused(kind, tmp_path):
 def test_links_that_nobody_wants_are_passed_over(tmp_path):
     unwanted = link(tarfile.SYMTYPE)
     unwanted.name = f"{NAME}-r2.17/tools"
-    with serving(archive(GOOD, unwanted)) as (url, _):
-        path = download(NAME, root=tmp_path, url=url)
+    with serving(archive(GOOD, unwanted)) as server:
+        path = download(NAME, root=tmp_path, url=server.url)
     assert not (path / "tools").is_symlink()
 
 
@@ -238,11 +183,11 @@ def test_a_treebank_that_is_there_is_left_alone_unless_forced(tmp_path):
     assert_refused(tmp_path, "is there already; remove it, or replace it", archive(GOOD))
     assert_refused(tmp_path, "SHA-256", archive(GOOD), force=True, sha256="0")
     assert old.read_text() == "precious"
-    with serving(archive(GOOD)) as (url, _):
-        path = download(NAME, root=tmp_path, url=url, force=True)
+    with serving(archive(GOOD)) as server:
+        path = download(NAME, root=tmp_path, url=server.url, force=True)
     assert not old.exists()
     assert (path / "README.md").exists()
-    assert [file.name for file in tmp_path.iterdir()] == [NAME]
+    assert names_in(tmp_path) == [NAME]
 
 
 def test_the_old_treebank_comes_back_if_the_new_one_cannot_be_placed(tmp_path, monkeypatch):
@@ -271,6 +216,7 @@ def test_the_old_treebank_comes_back_if_the_new_one_cannot_be_placed(tmp_path, m
         ({"release": "2.1/../x"}, "is not known"),
         ({"url": "file:///etc/passwd"}, "not a web address"),
         ({"url": "nonsense"}, "not a web address"),
+        ({"url": "https://me:secret@example.org/{name}"}, "^example.org: .* a name or password"),
     ],
 )
 def test_names_releases_and_addresses_are_checked_first(options, finding, tmp_path):
@@ -283,5 +229,5 @@ def test_a_root_that_cannot_be_written_is_reported(tmp_path):
     root = tmp_path / "file"
     root.write_text("")
     finding = "cannot be written"
-    with serving(archive(GOOD)) as (url, _), pytest.raises(TreebankError, match=finding):
-        download(NAME, root=root, url=url)
+    with serving(archive(GOOD)) as server, pytest.raises(TreebankError, match=finding):
+        download(NAME, root=root, url=server.url)

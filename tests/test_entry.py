@@ -1,9 +1,15 @@
 """Where programs begin: what the user can mend is one message, what we must mend is a traceback."""
 
+import os
+import signal
+import time
+import warnings
+
 import pytest
 
 from dyparse.entry import clear_errors
-from dyparse.errors import CheckpointError, ConfigError, DyparseError, TreebankError
+from dyparse.errors import CheckpointError, ConfigError, DyparseError, DyparseWarning, TreebankError
+from dyparse.output_file import replacing
 
 
 def exit_status(error):
@@ -42,3 +48,35 @@ def test_nothing_happens_where_nothing_is_wrong(capsys):
     with clear_errors():
         pass
     assert capsys.readouterr() == ("", "")
+
+
+def test_sigterm_ends_a_program_as_ctrl_c_does_and_leaves_nothing_half_written(capsys, tmp_path):
+    def work():
+        with clear_errors(), replacing(tmp_path / "out") as temporary:
+            temporary.write_bytes(b"half")
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as stopped:
+        work()
+    assert stopped.value.code == 143
+    assert capsys.readouterr().err == "terminated\n"
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_our_warnings_are_one_line_and_those_of_libraries_stay_as_they_are():
+    outside = warnings.formatwarning
+    with clear_errors():
+        ours = warnings.formatwarning("mind this", DyparseWarning, "parser.py", 7)
+        theirs = warnings.formatwarning("old", DeprecationWarning, "library.py", 7)
+    assert ours == "warning: mind this\n"
+    assert theirs.startswith("library.py:7: DeprecationWarning: old")
+    assert warnings.formatwarning is outside
+
+
+def test_a_lack_of_memory_is_one_message(capsys):
+    with pytest.raises(SystemExit), clear_errors():
+        raise MemoryError
+    assert capsys.readouterr().err.startswith("error: not enough memory; ")

@@ -9,6 +9,7 @@ from omegaconf import OmegaConf
 from tiny import yamls
 
 from dyparse.config import build
+from dyparse.errors import ConfigError, DyparseWarning
 from dyparse.logger.none import NoLogger
 from dyparse.logger.wandb import WandbLogger
 
@@ -21,6 +22,7 @@ class FakeRun:
     """Writes down what a wandb run is told."""
 
     id = "abc"
+    resumed = False
 
     def __init__(self):
         self.logged, self.summary, self.artifacts, self.exit_code = [], {}, [], None
@@ -38,14 +40,28 @@ class FakeRun:
         self.exit_code = exit_code
 
 
+class FakeError(Exception):
+    """Root of wandb's errors."""
+
+
+class FakeCommError(FakeError):
+    """The server cannot be reached."""
+
+
 class FakeWandb:
     """The part of wandb that we use."""
+
+    errors = SimpleNamespace(Error=FakeError, CommError=FakeCommError)
+    unreachable: Exception | None = None
+    Settings = staticmethod(SimpleNamespace)
 
     def __init__(self, key):
         self.api, self.run, self.told = SimpleNamespace(api_key=key), FakeRun(), None
 
     def init(self, **told):
         self.told = told
+        if self.unreachable and told["mode"] == "online":
+            raise self.unreachable
         return self.run
 
     @staticmethod
@@ -152,9 +168,67 @@ def test_a_run_that_fails_is_closed_as_failed(fake_wandb, tmp_path):
     assert fake.run.exit_code == 1
 
 
-def test_another_mode_is_refused_by_name():
+def test_a_server_that_cannot_be_reached_leaves_the_run_offline(fake_wandb, tmp_path):
+    fake = fake_wandb("key")
+    fake.unreachable = FakeCommError("timed out\nand more")
+    with pytest.warns(
+        DyparseWarning, match=r"wandb: cannot be reached \(timed out\); .*is kept in"
+    ):
+        log = WandbLogger().open(tmp_path, {})
+    assert fake.told["mode"] == "offline"
+    log.epoch(FIGURES)
+    assert fake.run.logged == [FIGURES]
+
+
+def test_what_wandb_refuses_is_an_option_to_mend(fake_wandb, tmp_path):
+    fake = fake_wandb("key")
+    fake.unreachable = FakeError("no such entity")
+    with pytest.raises(ConfigError, match=r"logger=wandb: no such entity; .*logger\.mode=offline"):
+        WandbLogger().open(tmp_path, {})
+
+
+@pytest.mark.parametrize("error", [FakeCommError("gone"), ConnectionError("gone"), TimeoutError()])
+def test_a_connection_that_is_lost_costs_warnings_and_nothing_else(fake_wandb, tmp_path, error):
+    fake = fake_wandb("key")
+    log = WandbLogger().open(tmp_path, {})
+
+    def lost(*_, **__):
+        raise error
+
+    fake.run.log = fake.run.finish = lost
+    with pytest.warns(DyparseWarning, match="the training is not touched"):
+        log.epoch(FIGURES)
+    with pytest.warns(DyparseWarning, match="send later with wandb sync"):
+        log.finish(RESULTS, tmp_path)
+    with pytest.warns(DyparseWarning):
+        log.close(failed=False)
+
+
+def test_a_training_that_goes_on_goes_on_in_the_same_run_of_wandb(fake_wandb, tmp_path):
+    fake = fake_wandb("key")
+    fake.run.resumed, fake.run.summary["epoch"] = True, 1
+    log = WandbLogger().open(tmp_path, {})
+    assert fake.told["resume"] == "auto"
+    later = FIGURES | {"epoch": 2}
+    for figures in (FIGURES, later):
+        log.epoch(figures)
+    assert fake.run.logged == [later]
+
+
+def test_wandb_is_told_not_to_look_at_the_machine(fake_wandb, tmp_path):
+    fake = fake_wandb()
+    WandbLogger(timeout_seconds=7).open(tmp_path, {})
+    told = fake.told["settings"]
+    assert (told.x_disable_meta, told.disable_git, told.disable_code) == (True, True, True)
+    assert told.console == "off"
+    assert (told.init_timeout, told.finish_timeout) == (7, 7)
+
+
+def test_another_mode_and_no_time_to_wait_are_refused_by_name():
     with pytest.raises(ValueError, match=r"logger\.mode is 'sometimes'"):
         WandbLogger(mode="sometimes")
+    with pytest.raises(ValueError, match=r"logger\.timeout_seconds is 0"):
+        WandbLogger(timeout_seconds=0)
 
 
 @pytest.mark.parametrize("path", yamls("logger"), ids=lambda path: path.stem)

@@ -1,8 +1,14 @@
 """Files that are written whole or not at all."""
 
+import errno
+import os
+import stat
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 
-from dyparse.output_file import replacing, write
+from dyparse.output_file import replacing, write, write_all
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):
@@ -27,3 +33,56 @@ def test_a_directory_is_not_written_over(tmp_path):
     with pytest.raises(IsADirectoryError, match="expected a file"):
         write(tmp_path, b"x")
     assert not list(tmp_path.iterdir())
+
+
+def test_several_files_are_all_flushed_before_the_first_gets_its_name_and_then_in_order(
+    tmp_path, monkeypatch
+):
+    events = []
+    flush, rename = os.fsync, Path.replace
+
+    def flushing(descriptor):
+        is_directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        events.append("flush directory" if is_directory else "flush")
+        flush(descriptor)
+
+    def renaming(self, target):
+        events.append(target.name)
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", flushing)
+    monkeypatch.setattr(Path, "replace", renaming)
+    write_all({tmp_path / "b": b"1", tmp_path / "a": b"2"})
+    assert events == ["flush", "flush", "b", "a", "flush directory"]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"2", "b": b"1"}
+
+
+def test_one_file_that_cannot_be_written_leaves_all_old_ones(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_all({tmp_path / "a": b"new", tmp_path / "directory": b"new"})
+    with pytest.raises(FileNotFoundError):
+        write_all({tmp_path / "a": b"new", tmp_path / "none" / "b": b"new"})
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "directory"}
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EIO])
+def test_a_file_system_that_cannot_flush_directories_will_do_and_a_broken_disk_is_told(
+    tmp_path, monkeypatch, number
+):
+    flush = os.fsync
+
+    def fails(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, os.strerror(number))
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fails)
+    expected = (
+        pytest.raises(OSError, match="Input/output") if number == errno.EIO else nullcontext()
+    )
+    with expected:
+        write(tmp_path / "file", b"new")
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"new")]

@@ -1,5 +1,6 @@
 """A training that is interrupted goes on: to the same weights and figures as an undisturbed one."""
 
+import io
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -17,7 +19,7 @@ from dyparse.errors import CheckpointError
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.trainer import Trainer
-from dyparse.training_state import NAME, TrainingFile
+from dyparse.training_state import NAME, TrainingFile, sealed
 
 TRAIN, DEV = sample("train")[:30], sample("dev")[:10]
 TRAINER = Trainer(epochs=4, max_tokens_per_batch=60, learning_rate=1e-2, average_decay=0.5)
@@ -104,11 +106,25 @@ def test_patience_is_kept_over_an_interruption(tmp_path):
     assert [figures["epoch"] for figures in curve] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("content", [b"", b"no state", b"PK\x03\x04 half a file"])
+@pytest.mark.parametrize("content", [b"", b"no state", b"PK\x03\x04 half a file", sealed(b"PK")])
 def test_a_damaged_state_is_refused_with_the_remedy(tmp_path, content):
     (tmp_path / NAME).write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"training\.pt.*resume=false"):
+    with pytest.raises(CheckpointError, match=r"training\.state.*resume=false"):
         train(lesson(TRAIN, DEV), TrainingFile(tmp_path / NAME, "options"))
+
+
+def test_a_state_of_which_a_single_bit_has_changed_is_refused(tmp_path):
+    path = tmp_path / NAME
+    train(lesson(TRAIN, DEV), TrainingFile(path, "options"), stop_after=1)
+    sound = path.read_bytes()
+    for place in np.random.default_rng(1).integers(len(sound), size=20):
+        changed = bytearray(sound)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        with pytest.raises(CheckpointError, match=r"training\.state.*resume=false"):
+            TrainingFile(path, "options").fits()
+    path.write_bytes(sound)
+    assert TrainingFile(path, "options").fits()
 
 
 def test_a_state_that_would_run_code_is_refused(tmp_path):
@@ -116,8 +132,10 @@ def test_a_state_that_would_run_code_is_refused(tmp_path):
         def __reduce__(self):
             return (os.mkdir, (str(tmp_path / "ran"),))
 
-    torch.save({"options": "options", "progress": Evil()}, tmp_path / NAME)
-    with pytest.raises(CheckpointError, match="damaged"):
+    buffer = io.BytesIO()
+    torch.save({"options": "options", "progress": Evil()}, buffer)
+    (tmp_path / NAME).write_bytes(sealed(buffer.getvalue()))
+    with pytest.raises(CheckpointError, match="cannot be used"):
         train(lesson(TRAIN, DEV), TrainingFile(tmp_path / NAME, "options"))
     assert not (tmp_path / "ran").exists()
 

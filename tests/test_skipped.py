@@ -13,7 +13,7 @@ from test_train_and_evaluate import configured
 from tiny import sample
 
 from dyparse.config import build, run_directory
-from dyparse.errors import ConfigError, TreebankError
+from dyparse.errors import ConfigError, DyparseWarning, TreebankError
 from dyparse.treebank.check import check_file
 from dyparse.treebank.conllu_file import read_blocks, to_sentence
 from dyparse.treebank.files import Files
@@ -88,7 +88,7 @@ def test_treebanks_and_coverage_leave_out_the_same(command, tmp_path, name):
     total = 6 + check.sentences
     place = re.escape(case.place(tmp_path / "UD_X" / "x-ud-train-b.conllu"))
     treebank = UD(str(tmp_path), "UD_X", on_error="skip")
-    with pytest.warns(UserWarning, match="^skipped") as caught:
+    with pytest.warns(DyparseWarning, match="^skipped") as caught:
         read = treebank.read("train") + treebank.read("dev")
     assert len(read) == total
     messages = list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -131,7 +131,10 @@ def test_where_nothing_sound_is_left_nothing_is_written(command, model_directory
     assert not out.exists()
     for path, error in ((bad, "no sound sentence is left"), (empty, "holds no sentence")):
         files = Files(dev=str(path), on_error="skip")
-        with pytest.warns(UserWarning, match="skipped"), pytest.raises(TreebankError, match=error):
+        with (
+            pytest.warns(DyparseWarning, match="skipped"),
+            pytest.raises(TreebankError, match=error),
+        ):
             files.read("dev")
 
 
@@ -181,7 +184,7 @@ def test_an_unknown_way_is_refused_with_the_option_and_its_values(command, model
         with pytest.raises(
             ConfigError, match=r"treebank\.on_error is 'ignore', expected stop or skip"
         ):
-            build(config.treebank, "treebank")
+            build(dict(config.treebank), "treebank")
 
 
 def test_runs_are_named_as_before_unless_sentences_are_skipped():

@@ -13,10 +13,11 @@ from tiny import CONF, UD, run, sample, yamls
 
 import dyparse
 from dyparse.cli import main
-from dyparse.errors import TreebankError
+from dyparse.errors import ConfigError, TreebankError
 from dyparse.experiment import evaluate, train
 from dyparse.logger.none import NoLogger
 from dyparse.score_report import CORE
+from dyparse.sentence import Sentence
 from dyparse.treebank.conllu_file import read_sentences
 
 CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
@@ -73,10 +74,12 @@ def test_train_py_writes_metrics_and_a_complete_model_and_says_where(debug_run):
     printed, directory = debug_run
     assert re.fullmatch(r"arc_eager-dagger_replay-sample-seed1-[0-9a-f]{8}", directory.name)
     assert {path.name for path in directory.iterdir()} == {
-        *("config.yaml", "metrics.jsonl", "model", "result.json", "parsed.conllu", "gold.conllu")
+        *("config.yaml", "metrics.jsonl", "model", "result.json", "parsed.conllu", "gold.conllu"),
+        ".lock",
     }
     assert {path.name for path in (directory / "model").iterdir()} == {
-        *("config.yaml", "metrics.json", "model.safetensors", "vocabulary.json")
+        *("config.yaml", "metrics.json", "model.safetensors", "vocabulary.json"),
+        "manifest.sha256",
     }
     assert f"dyparse parse outputs/{directory.name}/model" in printed
     assert f"evaluate.py model=outputs/{directory.name}/model" in printed
@@ -264,14 +267,36 @@ def test_a_run_that_fails_closes_its_log_as_failed(tmp_path, monkeypatch):
     assert closed == [False, True]
 
 
-def test_a_second_run_in_the_same_directory_replaces_the_first(tmp_path):
+def test_another_run_in_the_same_directory_replaces_the_first_only_if_that_is_said(tmp_path):
     small = ["trainer.max_sentences=4", "trainer.epochs=1"]
-    for seed in (1, 2):
-        trained_here(tmp_path / "run", *small, f"seed={seed}")
+    trained_here(tmp_path / "run", *small, "seed=1")
+    before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    with pytest.raises(
+        ConfigError, match=r"holds a run with another seed, system\.root; .*output="
+    ):
+        trained_here(tmp_path / "run", *small, "seed=2", "system.root=first")
+    assert before == {path: path.read_bytes() for path in before}
+    trained_here(tmp_path / "run", *small, "seed=1")  # the same again is no other
+    trained_here(tmp_path / "run", *small, "seed=2", "resume=false")
     assert len(epochs_of(tmp_path / "run")) == 1
     trained_here(tmp_path / "fresh", *small, "seed=2")
     one, other = (tmp_path / name / "model" / "model.safetensors" for name in ("run", "fresh"))
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_column_that_the_encoder_reads_and_the_treebank_lacks_stops_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bare = [Sentence.from_words(s.form).with_tree(s.head, s.relation) for s in sample("dev")[:20]]
+    file = f"treebank.train={write(tmp_path / 'bare.conllu', bare)}"
+    with pytest.raises(
+        ConfigError, match=r"reads UPOS, but that column of bare is empty; .*features"
+    ):
+        trained_here("run", "treebank=files", file)
+    assert not Path("run").exists()
+    trained_here("tagged", "trainer.max_sentences=4", "trainer.epochs=1")
+    overrides = ["model=tagged/model", "treebank=files", "treebank.test=bare.conllu"]
+    with pytest.raises(ConfigError, match=r"reads UPOS, but that column of bare is .*model"):
+        evaluate(configured("evaluate", *overrides))
 
 
 def test_wandb_without_an_account_runs_offline_and_nothing_fails(tmp_path):

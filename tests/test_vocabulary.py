@@ -78,9 +78,9 @@ def test_json_gives_the_same_vocabulary_back():
     assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
 
 
-@given(st.lists(st.text(min_size=1), min_size=6, max_size=6))
+@given(st.lists(st.text(min_size=1), min_size=5, max_size=5))
 def test_json_keeps_every_character(entries):
-    vocabulary = Vocabulary(*((entry,) for entry in entries))
+    vocabulary = Vocabulary(*((entry,) for entry in entries), labels=("dep", "ä:\u2028"))
     assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
 
 
@@ -102,6 +102,25 @@ def test_json_keeps_every_character(entries):
 def test_other_json_is_refused(text):
     with pytest.raises(ValueError, match=r"expected|Expecting|must be"):
         Vocabulary.from_json(text)
+
+
+SOUND = {name: ["a", "b"] for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("entries", [["b", "a"], ["a", "a"], ["a", "\ud800"]])
+def test_entries_out_of_order_given_twice_or_no_unicode_are_refused(name, entries):
+    assert Vocabulary.from_json(json.dumps(SOUND))
+    with pytest.raises(ValueError, match=r"must be sorted|surrogates not allowed"):
+        Vocabulary.from_json(json.dumps(SOUND | {name: entries}))
+
+
+@pytest.mark.parametrize("label", ["", "_", "a\tb", "a\n", "\r", "a\0b"])
+def test_labels_that_would_break_a_line_of_conllu_are_refused(label):
+    with pytest.raises(ValueError, match="cannot be written"):
+        Vocabulary.from_json(json.dumps(SOUND | {"labels": [label]}))
+    with pytest.raises(ValueError, match="must not be empty"):
+        Vocabulary.from_json(json.dumps(SOUND | {"labels": []}))
 
 
 def slow_subwords(form, buckets):

@@ -69,7 +69,7 @@ def make_pipeline(attributes: list[str], seed: int) -> Any:
     from spacy.cli.init_config import (  # type: ignore[import-not-found]  # in its own environment
         init_config,
     )
-    from spacy.util import fix_random_seed, load_model_from_config  # type: ignore[import-not-found]
+    from spacy.util import fix_random_seed, load_model_from_config  # type: ignore[import-not-found]  # as above
 
     config = init_config(lang="en", pipeline=["parser"], optimize="efficiency", gpu=False)
     embed = config["components"]["tok2vec"]["model"]["embed"]
@@ -81,8 +81,8 @@ def make_pipeline(attributes: list[str], seed: int) -> Any:
 
 def training_steps(nlp: Any, examples: list[Any], evaluate: Any) -> Iterator[tuple[Any, Any, Any]]:
     """spaCy's own training, a step at a time, with the settings of its configuration."""
-    from spacy.schemas import ConfigSchemaTraining  # type: ignore[import-not-found]
-    from spacy.training.loop import (  # type: ignore[import-not-found]
+    from spacy.schemas import ConfigSchemaTraining  # type: ignore[import-not-found]  # as above
+    from spacy.training.loop import (  # type: ignore[import-not-found]  # as above
         create_train_batches,
         train_while_improving,
     )
@@ -119,7 +119,7 @@ def tree(doc: Any) -> DocTree:
 
 def bare_docs(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
     """Docs of words and tags, each one sentence."""
-    from spacy.tokens import Doc  # type: ignore[import-not-found]
+    from spacy.tokens import Doc  # type: ignore[import-not-found]  # as above
 
     for s in sentences:
         one_sentence = [True] + [False] * (len(s.form) - 1)
@@ -129,7 +129,7 @@ def bare_docs(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
 def gold_examples(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
     """What to start from, and what to find."""
     from spacy.tokens import Doc
-    from spacy.training import Example  # type: ignore[import-not-found]
+    from spacy.training import Example  # type: ignore[import-not-found]  # as above
 
     for s in sentences:
         heads = [word if head == 0 else head - 1 for word, head in enumerate(s.head)]

@@ -33,7 +33,7 @@ ROWS = tuple(
 def main() -> None:
     import stanza.models.parser as program  # type: ignore[import-not-found]  # own environment
     import torch
-    from stanza.models.depparse import trainer as trainers  # type: ignore[import-not-found]
+    from stanza.models.depparse import trainer as trainers  # type: ignore[import-not-found]  # as above
 
     torch.set_num_threads(1)
     job = read_job()
@@ -117,8 +117,8 @@ def off_the_clock(function: Any, measurement: Measurement) -> Any:
 
 def read_test(trainer: Any, job: Job) -> Any:
     """Test as batches of numbers."""
-    from stanza.models.depparse.data import DataLoader  # type: ignore[import-not-found]
-    from stanza.utils.conll import CoNLL  # type: ignore[import-not-found]
+    from stanza.models.depparse.data import DataLoader  # type: ignore[import-not-found]  # as above
+    from stanza.utils.conll import CoNLL  # type: ignore[import-not-found]  # as above
 
     document = CoNLL.conll2doc(input_file=job.test)
     size = trainer.args["batch_size"]
@@ -135,7 +135,7 @@ def read_test(trainer: Any, job: Job) -> Any:
 
 def predict(trainer: Any, batches: Any) -> Any:
     """Heads and relations of all words."""
-    from stanza.models.depparse.utils import predict_dataset  # type: ignore[import-not-found]
+    from stanza.models.depparse.utils import predict_dataset  # type: ignore[import-not-found]  # as above
 
     return predict_dataset(trainer, batches)
 

@@ -38,8 +38,8 @@ def main() -> None:
     options, treebanks = prepare(job)
 
     import dynet  # type: ignore[import-not-found]  # in its own environment
-    from uuparser import utils  # type: ignore[import-not-found]
-    from uuparser.arc_hybrid import ArcHybridLSTM  # type: ignore[import-not-found]
+    from uuparser import utils  # type: ignore[import-not-found]  # as above
+    from uuparser.arc_hybrid import ArcHybridLSTM  # type: ignore[import-not-found]  # as above
 
     parser = ArcHybridLSTM(utils.get_vocab(treebanks, "train"), options)
 
@@ -68,7 +68,7 @@ def prepare(job: Job) -> tuple[Any, Any]:
 
     Its command line is the only place with the defaults, so it is run up to where work begins.
     """
-    import uuparser.parser as program  # type: ignore[import-not-found]
+    import uuparser.parser as program  # type: ignore[import-not-found]  # as above
 
     found: list[tuple[Any, Any]] = []
     program.run = lambda experiment, options: found.append((options, experiment.treebanks))

@@ -15,6 +15,8 @@ from dyparse.encoder import Encoder
 from dyparse.transfer import to_device
 from dyparse.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
 
+MOST_LAYERS = 100
+
 
 @dataclass(frozen=True)
 class BiLSTM:
@@ -52,6 +54,8 @@ class BiLSTM:
         ]:
             if getattr(self, name) < 1:
                 raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 1 or more")
+        if self.layers > MOST_LAYERS:
+            raise ValueError(f"encoder.layers is {self.layers}, expected 1 to {MOST_LAYERS}")
 
     def build(self, vocabulary: Vocabulary) -> "BiLSTMEncoder":
         embedders: dict[str, nn.Module] = {
@@ -241,7 +245,7 @@ class BagEmbedder(nn.Module):
     def __init__(self, column: str, entries: int, width: int) -> None:
         super().__init__()
         self.column = column
-        self.weight = nn.Parameter(torch.randn(entries, width) * 0.5)
+        self.weight = nn.Parameter(torch.empty(entries, width).normal_(std=0.5))
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""

@@ -1,19 +1,32 @@
-"""Weights & Biases: curves, a table of results, the model as artifact."""
+"""Weights & Biases: curves, a table of results, the model as artifact.
+
+wandb is told the options and figures of a run, and no place of the user's machine: its own record
+of host, paths, code, git and terminal is switched off. A connection that is lost costs nothing but
+a warning; what was not sent lies beside the model, for `wandb sync`.
+"""
 
 import os
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dyparse.errors import ConfigError, DyparseWarning
+
 MODES = ("auto", "online", "offline")
+PRIVATE: dict[str, Any] = {
+    **{"x_disable_meta": True, "x_disable_machine_info": True, "host": "-"},
+    **{"disable_git": True, "disable_code": True, "console": "off"},
+}
 
 
 @dataclass(frozen=True)
 class WandbLogger:
-    """Logs to wandb; without an account the run is kept offline beside the model, for `wandb sync`
-    later.
+    """Logs to wandb; without an account or a connection the run is kept offline beside the model,
+    for `wandb sync` later.
     """
 
     project: str = "dyparse"
@@ -22,15 +35,21 @@ class WandbLogger:
     tags: list[str] = field(default_factory=list)
     mode: str = "auto"
     artifact: bool = True
+    timeout_seconds: float = 120.0
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"logger.mode is {self.mode!r}, expected one of {', '.join(MODES)}")
+        if not self.timeout_seconds > 0:
+            raise ValueError(
+                f"logger.timeout_seconds is {self.timeout_seconds}, expected more than 0"
+            )
 
     def open(self, directory: Path, config: dict[str, Any]) -> "WandbLog":
         group = self.group or re.sub(r"-seed\d+", "", directory.name)
         run = self._begin(directory, "train", directory.name, group, config)
-        run.define_metric("*", step_metric="epoch")
+        with going_on():
+            run.define_metric("*", step_metric="epoch")
         return WandbLog(run, artifact=self.artifact)
 
     def publish(self, page: Path, rows: list[dict[str, str]], figures: Sequence[Path]) -> None:
@@ -41,31 +60,40 @@ class WandbLogger:
         columns: list[Any] = list(rows[0])
         table = wandb.Table(columns=columns, data=[[row[name] for name in columns] for row in rows])
         pictures = {path.stem: wandb.Image(str(path)) for path in figures}
-        try:
+        with going_on():
             run.log({"results": table, "report": wandb.Html(str(page)), **pictures})
-        finally:
+        with going_on():
             run.finish()
 
     def _begin(
         self, directory: Path, job: str, name: str, group: str, config: dict[str, Any]
     ) -> Any:
-        """A run of wandb; without an account it is kept offline."""
+        """A run of wandb; without an account or a connection it is kept offline."""
         import wandb  # a slow import, for those only who log
 
         mode = os.environ.get("WANDB_MODE") or self.mode
         if mode == "auto":
             mode = "online" if wandb.api.api_key else "offline"
-        return wandb.init(
-            project=self.project,
-            entity=self.entity,
-            group=group,
-            job_type=job,
-            name=name,
-            tags=[*self.tags],
-            config=config,
-            dir=directory,
-            mode=mode,  # type: ignore[arg-type]  # one of wandb's literals
-        )
+        told: dict[str, Any] = {
+            **{"project": self.project, "entity": self.entity, "group": group, "name": name},
+            **{"job_type": job, "tags": [*self.tags], "config": config, "dir": directory},
+        }
+
+        def settings() -> wandb.Settings:  # new ones for each run: it writes its number into them
+            waiting = self.timeout_seconds
+            return wandb.Settings(init_timeout=waiting, finish_timeout=waiting, **PRIVATE)
+
+        # An interrupted training goes on in the same run of wandb.
+        resume: Any = "auto" if job == "train" and mode == "online" else None
+        try:
+            return wandb.init(**told, mode=mode, resume=resume, settings=settings())  # type: ignore[arg-type]  # one of wandb's literals
+        except wandb.errors.CommError as error:
+            warn(f"cannot be reached ({one_line(error)}); the run is kept in {directory}/wandb")
+            return wandb.init(**told, mode="offline", settings=settings())
+        except wandb.errors.Error as error:
+            raise ConfigError(
+                f"logger=wandb: {one_line(error)}; run `wandb login`, or set logger.mode=offline"
+            ) from error
 
 
 class WandbLog:
@@ -74,9 +102,12 @@ class WandbLog:
     def __init__(self, run: Any, *, artifact: bool) -> None:
         self.run = run
         self.artifact = artifact
+        self.known_epochs = int(run.summary.get("epoch", 0)) if run.resumed else 0
 
     def epoch(self, figures: dict[str, float]) -> None:
-        self.run.log(figures)
+        if figures["epoch"] > self.known_epochs:
+            with going_on():
+                self.run.log(figures)
 
     def finish(self, results: dict[str, dict[str, float]], model: Path) -> None:
         import wandb
@@ -85,14 +116,36 @@ class WandbLog:
         rows = [
             [split, *(figures.get(name) for name in names)] for split, figures in results.items()
         ]
-        self.run.log({"results": wandb.Table(columns=["split", *names], data=rows)})
-        for split, figures in results.items():
-            for name, value in figures.items():
-                self.run.summary[f"{split}_{name}"] = value
-        if self.artifact:
-            artifact = wandb.Artifact(f"model-{self.run.id}", type="model")
-            artifact.add_dir(str(model))
-            self.run.log_artifact(artifact)
+        with going_on():
+            self.run.log({"results": wandb.Table(columns=["split", *names], data=rows)})
+            for split, figures in results.items():
+                for name, value in figures.items():
+                    self.run.summary[f"{split}_{name}"] = value
+            if self.artifact:
+                artifact = wandb.Artifact(f"model-{self.run.id}", type="model")
+                artifact.add_dir(str(model))
+                self.run.log_artifact(artifact)
 
     def close(self, *, failed: bool) -> None:
-        self.run.finish(exit_code=int(failed))
+        with going_on():
+            self.run.finish(exit_code=int(failed))
+
+
+@contextmanager
+def going_on() -> Iterator[None]:
+    """What wandb cannot do any more costs a warning, not the training."""
+    import wandb
+
+    try:
+        yield
+    except (wandb.errors.Error, OSError) as error:  # TimeoutError and ConnectionError among them
+        warn(f"{one_line(error)}; the training is not touched by this: send later with wandb sync")
+
+
+def warn(message: str) -> None:
+    warnings.warn(f"wandb: {message}", DyparseWarning, stacklevel=3)
+
+
+def one_line(error: Exception) -> str:
+    """The first line of a message."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

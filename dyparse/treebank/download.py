@@ -10,30 +10,30 @@ the checksum of each file.
 from __future__ import annotations
 
 import hashlib
-import http.client
 import os
 import re
-import ssl
-import tempfile
-import urllib.error
-import urllib.request
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
-from tqdm import tqdm
+from filelock import FileLock, Timeout
 
 from dyparse.errors import TreebankError
 from dyparse.treebank.archive import unpack_treebank
-from dyparse.version import __version__
+from dyparse.treebank.fetch import fetch
+from dyparse.treebank.partial_file import PartialFile
+from dyparse.treebank.web_answer import DroppedError
 
 RELEASE = "2.17"
 URL = "https://github.com/UniversalDependencies/{name}/archive/refs/tags/r{release}.tar.gz"
 MAX_BYTES = 1 << 30
 RECORD = "download.txt"
 
-TIMEOUT_SECONDS = 30.0
-CHUNK_BYTES = 1 << 16
+WAIT_SECONDS = 1800.0  # for another download of the same treebank
+REPLACED = "replaced"
 
 
 def download(  # noqa: PLR0913  (all but the name are options of one command)
@@ -54,23 +54,98 @@ def download(  # noqa: PLR0913  (all but the name are options of one command)
     """
     address = _address(name, release, url)
     target = Path(root).expanduser() / name
-    if target.exists() and not force:
-        raise TreebankError(f"{target}: is there already; remove it, or replace it with --force")
+    place = target.with_name(f".{name}.download")
+    if not place.exists():  # else the target may be on its way, or moved away
+        _require_free(target, force=force)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=target.parent) as temporary:
-            archive, fresh = Path(temporary, "archive.tar.gz"), Path(temporary, name)
-            checksum = _fetch(address, archive, max_bytes)
-            _check_sum(checksum, sha256, address)
-            fresh.mkdir()
-            unpack_treebank(archive, name, fresh, max_bytes=max_bytes, address=address)
-            _write_record(fresh, address, checksum)
-            _place(fresh, target, Path(temporary, "replaced"))
+        with _sole_writer(target):
+            _tidy(place, target)  # what a killed process left
+            _require_free(target, force=force)
+            with _workplace(place, target):
+                part, fresh = PartialFile(place), place / name
+                checksum = fetch(address, part, max_bytes)
+                _check_sum(checksum, sha256, address)
+                fresh.mkdir()
+                unpack_treebank(part.path, name, fresh, max_bytes=max_bytes, address=address)
+                _write_record(fresh, address, checksum)
+                part.clear()
+                _place(fresh, target, place / REPLACED)
     except OSError as error:
         raise TreebankError(
             f"{target}: cannot be written ({error}); make room or rights, or choose another --root"
         ) from None
     return target
+
+
+def _require_free(target: Path, *, force: bool) -> None:
+    if target.exists() and not force:
+        raise TreebankError(f"{target}: is there already; remove it, or replace it with --force")
+
+
+@contextmanager
+def _sole_writer(target: Path) -> Iterator[None]:
+    """Waits until no other process writes this target; the lock of one that is killed is free.
+
+    The lock file stays: if it were removed, two that wait could lock two files of its name.
+    """
+    lock = FileLock(target.with_name(f".{target.name}.lock"))
+    try:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            sys.stderr.write(
+                f"{target}: another download is writing it; waiting for its end, at most "
+                f"{WAIT_SECONDS:g} s\n"
+            )
+            lock.acquire(timeout=WAIT_SECONDS)
+    except Timeout:
+        raise TreebankError(
+            f"{target}: another download has been writing it for {WAIT_SECONDS:g} s (it holds "
+            f"{lock.lock_file}); try again when it has ended, or end it"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _workplace(place: Path, target: Path) -> Iterator[None]:
+    """A directory for what is not ready yet. Of it stays only a part that can be gone on with.
+
+    That is one whose connection failed, or whose download was interrupted: not what was refused.
+    """
+    place.mkdir(exist_ok=True)
+    try:
+        yield
+    except (TreebankError, OSError) as error:
+        if not isinstance(error, DroppedError):
+            PartialFile(place).clear()
+        raise
+    finally:
+        _tidy(place, target)
+
+
+def _tidy(place: Path, target: Path) -> None:
+    """Empties the workplace but for a part that can be gone on with, and removes it if empty.
+
+    A treebank that was moved away, and whose successor did not arrive, goes back.
+    """
+    if place.is_symlink() or not place.is_dir():
+        place.unlink(missing_ok=True)
+        return
+    if (place / REPLACED).exists() and not target.exists():
+        (place / REPLACED).rename(target)
+    part = PartialFile(place)
+    kept = {part.path, part.record} if part.can_go_on() else set()
+    for path in set(place.iterdir()) - kept:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    if not any(place.iterdir()):
+        place.rmdir()
 
 
 def _address(name: str, release: str, url: str) -> str:
@@ -83,61 +158,15 @@ def _address(name: str, release: str, url: str) -> str:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", number):
         raise TreebankError(f"release {release!r} is not known; expected one such as {RELEASE}")
     address = url.replace("{name}", name).replace("{release}", number)
-    if urlsplit(address).scheme not in ("http", "https"):
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https"):
         raise TreebankError(f"{address}: not a web address; expected https://... or http://...")
-    return address
-
-
-def _fetch(address: str, archive: Path, max_bytes: int) -> str:
-    """Writes what is at an address to a file; returns its SHA-256."""
-    request = urllib.request.Request(address, headers={"User-Agent": f"dyparse/{__version__}"})
-    try:
-        with (
-            urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response,
-            open(archive, "wb") as file,
-        ):
-            return _copy(response, file, address, max_bytes)
-    except urllib.error.HTTPError as error:
-        error.close()
-        hint = "check the name and --release" if error.code == 404 else "try again later"
-        answer = f"the server answers {error.code} {error.msg}"
-        raise TreebankError(f"{address}: {answer}; {hint}") from None
-    except urllib.error.URLError as error:
+    if parts.username is not None or parts.password is not None:
         raise TreebankError(
-            f"{address}: cannot be reached ({error.reason}); check the address and the connection"
-        ) from None
-    except (http.client.HTTPException, TimeoutError, ConnectionError, ssl.SSLError) as error:
-        raise _dropped(address, str(error) or type(error).__name__) from None
-
-
-def _copy(response: http.client.HTTPResponse, file: IO[bytes], address: str, max_bytes: int) -> str:
-    length = response.headers.get("Content-Length", "")
-    expected = int(length) if length.isdecimal() else None
-    if expected is not None and expected > max_bytes:
-        raise _too_large(address, expected, max_bytes)
-    digest, received = hashlib.sha256(), 0
-    with tqdm(total=expected, unit="B", unit_scale=True, disable=None) as bar:
-        while chunk := response.read(CHUNK_BYTES):
-            received += len(chunk)
-            if received > max_bytes:
-                raise _too_large(address, received, max_bytes)
-            digest.update(chunk)
-            file.write(chunk)
-            bar.update(len(chunk))
-    if expected is not None and received != expected:
-        raise _dropped(address, f"{received} of {expected} bytes came")
-    return digest.hexdigest()
-
-
-def _too_large(address: str, size: int, max_bytes: int) -> TreebankError:
-    return TreebankError(
-        f"{address}: {size} bytes or more, above the limit of {max_bytes}; raise --max-bytes if "
-        "that is right"
-    )
-
-
-def _dropped(address: str, reason: str) -> TreebankError:
-    return TreebankError(f"{address}: the connection broke off ({reason}); try again")
+            f"{parts.hostname}: the address holds a name or password, which would be written to "
+            f"{RECORD}; take one without"
+        )
+    return address
 
 
 def _check_sum(checksum: str, expected: str | None, address: str) -> None:
@@ -149,21 +178,21 @@ def _check_sum(checksum: str, expected: str | None, address: str) -> None:
 
 
 def _write_record(directory: Path, address: str, checksum: str) -> None:
-    """Where the treebank came from; below, checksums as `sha256sum --check` reads them."""
-    lines = [f"# {address}", f"# archive sha256 {checksum}"]
+    """Where the treebank came from; below, checksums as `sha256sum --check` reads them.
+
+    What follows a question mark in an address may be a token.
+    """
+    lines = [f"# {address.partition('?')[0]}", f"# archive sha256 {checksum}"]
     for path in sorted(directory.iterdir()):
         lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}")
     (directory / RECORD).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _place(fresh: Path, target: Path, replaced: Path) -> None:
-    """Renames the fresh directory to its target; what was there goes, or stays if that fails."""
-    had_target = target.exists()
-    if had_target:
+    """Renames the fresh directory to its target, on the disk by then; what was there goes."""
+    for path in fresh.iterdir():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+    if target.exists():
         target.rename(replaced)
-    try:
-        fresh.rename(target)
-    except OSError:
-        if had_target:
-            replaced.rename(target)
-        raise
+    fresh.rename(target)

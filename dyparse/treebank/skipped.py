@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from dyparse.errors import EmptyFileError, TreebankError
+from dyparse.errors import DyparseWarning, EmptyFileError, TreebankError
 from dyparse.sentence import Sentence
 from dyparse.treebank.conllu_file import Block, Source, read_blocks, to_sentence
 
@@ -99,7 +99,7 @@ def read_trees(
 
 def warn(message: str) -> None:
     """A warning to whoever reads a treebank."""
-    warnings.warn(message, stacklevel=2)
+    warnings.warn(message, DyparseWarning, stacklevel=2)
 
 
 def require_on_error(value: str, option: str) -> None:

@@ -1,0 +1,39 @@
+"""Wrong options of train.py and evaluate.py that Hydra finds: one message says what there is."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import OmegaConfBaseException
+
+from dyparse.choice import what_there_is
+from dyparse.config import unknown_option
+from dyparse.entry import complain
+
+
+@contextmanager
+def clear_option_errors() -> Iterator[None]:
+    """Turn what Hydra finds wrong in the command line into a message and exit status 2."""
+    os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra raises, rather than prints and exits
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as error:
+        sys.exit(complain(explanation(error)))
+    except ValueError as error:
+        if HydraConfig.initialized():  # the options were sound: a mistake of the code
+            raise
+        sys.exit(complain(explanation(error)))
+
+
+def explanation(error: Exception) -> str:
+    """What is wrong, and what would be right."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        choice, _, name = str(error.missing_cfg_file).rpartition("/")
+        return f"there is no {choice} {name!r}; {what_there_is(name, error.options)}"
+    if isinstance(error, OverrideParseException):
+        return f"{error.override!r} cannot be read as an option; expected key=value: see --help"
+    finding = " ".join(str(error).split())
+    return unknown_option(error) or unknown_option(error.__cause__) or f"{finding}; see --help"

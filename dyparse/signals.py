@@ -1,0 +1,75 @@
+"""Ctrl-C and SIGTERM: a program that is asked to stop saves first what it has done."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+STDERR = 2
+ASKED = b"\nstopping after this batch; once more stops at once\n"
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has ended the program; the message says what became of its work."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(number, message)
+        self.status = 128 + number  # as shells have it
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
+@dataclass
+class StopRequest:
+    """The signal that has asked to stop, 0 if none has."""
+
+    signal_number: int = 0
+
+
+@contextmanager
+def noticing(request: StopRequest) -> Iterator[None]:
+    """A first Ctrl-C or SIGTERM is written down only; a second one does what it does elsewhere."""
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        request.signal_number = number
+        for name, handler in before.items():
+            signal.signal(name, handler)
+        os.write(STDERR, ASKED)  # not sys.stderr: the signal may come while that is writing
+
+    with _handlers(note, signal.SIGINT, signal.SIGTERM) as before:
+        yield
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """SIGTERM is an exception as Ctrl-C is one, so that nothing half-written stays behind."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise Stopped(number, "terminated")
+
+    with _handlers(end, signal.SIGTERM):
+        yield
+
+
+@contextmanager
+def _handlers(
+    handler: Callable[[int, FrameType | None], None], *signals: signal.Signals
+) -> Iterator[dict[signal.Signals, Any]]:
+    """These signals go to the handler; the handlers before it.
+
+    Signals that are ignored stay so. Only a main thread can set handlers.
+    """
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
+        before |= {number: signal.signal(number, handler) for number in heard}
+    try:
+        yield before
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)

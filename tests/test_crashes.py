@@ -1,0 +1,288 @@
+"""Trainings that are killed, stopped, or cannot write: nothing that was learnt is lost."""
+
+import errno
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from hydra import compose, initialize_config_dir
+from tiny import CONF, PROJECT, run
+
+from dyparse import training_state
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning
+from dyparse.experiment import train
+from dyparse.training_state import NAME
+
+CHOICES = {"system": "arc_eager", "exploration": "dagger_replay", "loss": "set_nll"}
+SMALL = [
+    *("trainer=debug", "trainer.epochs=4", "trainer.max_tokens_per_batch=60", "threads=1"),
+    *("encoder.hidden=20", "encoder.layers=1", "network.hidden=20", "trainer.precision=float32"),
+]
+AFTER_EVERY_BATCH = "checkpoint_minutes=0.0001"
+TIMES = {"seconds", "tokens_per_second", "sentences_per_second"}
+OF_THIS_RUN = {Path(".lock"), Path("config.yaml"), Path("model", "manifest.sha256")}
+KILLS = 20
+
+
+def train_here(directory, *overrides):
+    """A small training in this process."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("train", [*SMALL, f"output={directory}", *overrides])
+    return train(config, CHOICES)
+
+
+def started(directory, *overrides):
+    """A small training in a process of its own, that saves after every batch."""
+    return subprocess.Popen(
+        [sys.executable, PROJECT / "train.py", *SMALL, AFTER_EVERY_BATCH, *overrides],
+        cwd=directory,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process, number, when):
+    """Send a signal when something is so; status, output, errors."""
+    deadline = time.monotonic() + 120
+    while process.poll() is None and not when() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def without_times(value):
+    """Figures without those that a clock gave."""
+    if isinstance(value, dict):
+        return {key: without_times(item) for key, item in value.items() if key not in TIMES}
+    return [without_times(item) for item in value] if isinstance(value, list) else value
+
+
+def outcome(directory):
+    """All that a finished run has left, but for what a clock gave."""
+    assert not (directory / NAME).exists()
+    assert not list(directory.rglob(".*.tmp"))
+    left = {}
+    for path in sorted(directory.rglob("*")):
+        if path.suffix == ".json" and path.name != "vocabulary.json":
+            left[path.relative_to(directory)] = without_times(json.loads(path.read_text()))
+        elif path.suffix == ".jsonl":
+            left[path.relative_to(directory)] = [
+                without_times(json.loads(line)) for line in path.read_text().splitlines()
+            ]
+        elif path.is_file() and path.relative_to(directory) not in OF_THIS_RUN:
+            left[path.relative_to(directory)] = path.read_bytes()
+    return left
+
+
+@pytest.fixture(scope="module")
+def undisturbed(once):
+    """What a training leaves that nothing disturbs, and how long it took."""
+
+    def make(path):
+        start = time.monotonic()
+        done = run("train.py", *SMALL, "output=run", cwd=path)
+        assert done.returncode == 0, done.stderr
+        (path / "seconds").write_text(str(time.monotonic() - start))
+
+    path = once("undisturbed", make)
+    return outcome(path / "run"), float((path / "seconds").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_training_killed_at_any_moment_ends_like_an_undisturbed_one(
+    number, undisturbed, tmp_path
+):
+    expected, seconds = undisturbed
+    moment = random.Random(number).uniform(0, seconds)
+    process = started(tmp_path, "output=run")
+    try:
+        process.communicate(timeout=moment)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+    done = run("train.py", *SMALL, "output=run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert outcome(tmp_path / "run") == expected
+
+
+@pytest.mark.slow
+def test_a_training_killed_again_and_again_ends_like_an_undisturbed_one(undisturbed, tmp_path):
+    expected, seconds = undisturbed
+    chance, kills = random.Random(0), 0
+    while not (tmp_path / "run" / "result.json").exists() and kills < 3 * KILLS:
+        process = started(tmp_path, "output=run")
+        try:
+            process.communicate(timeout=chance.uniform(0.5, 1) * seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+    done = run("train.py", *SMALL, "output=run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert outcome(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
+)
+def test_a_signal_saves_the_training_and_the_same_command_goes_on(
+    number, status, undisturbed, tmp_path
+):
+    process = started(tmp_path, "output=run", "checkpoint_minutes=1000")
+    ended_with, out, err = ended(process, number, (tmp_path / "run" / NAME).exists)
+    assert ended_with == status, out + err
+    assert "Traceback" not in err
+    assert "stopped: saved after epoch " in err
+    assert "the same command goes on from there" in err
+    assert not list(tmp_path.rglob(".*.tmp"))
+    again = run("train.py", *SMALL, "output=run", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "resuming" in again.stdout
+    assert outcome(tmp_path / "run") == undisturbed[0]
+
+
+def test_where_the_state_cannot_be_saved_training_goes_on_with_a_warning(
+    undisturbed, tmp_path, monkeypatch
+):
+    def full(path, _content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(training_state, "write", full)
+    with pytest.warns(DyparseWarning, match=r"No space left .* goes on and is not saved yet"):
+        train_here(tmp_path / "run")
+    assert outcome(tmp_path / "run") == undisturbed[0]
+
+
+def test_where_the_model_cannot_be_saved_training_ends_with_the_last_good_state(
+    undisturbed, tmp_path, monkeypatch
+):
+    from dyparse.parser import Parser
+
+    real = Parser.save
+
+    def full_later(self, directory, metrics):
+        if metrics["best_epoch"]["epoch"] > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(directory))
+        real(self, directory, metrics)
+
+    monkeypatch.setattr(Parser, "save", full_later)
+    with pytest.raises(DyparseError, match=r"No space left .* saved up to epoch \d.*same command"):
+        train_here(tmp_path / "run")
+    monkeypatch.undo()
+    train_here(tmp_path / "run")
+    assert outcome(tmp_path / "run") == undisturbed[0]
+
+
+def test_a_disk_that_is_full_is_one_message_of_a_real_process(tmp_path):
+    def small_files_only():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    process = subprocess.run(
+        [sys.executable, PROJECT / "train.py", *SMALL, "output=run"],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        preexec_fn=small_files_only,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert process.returncode == 2, process.stderr
+    assert "Traceback" not in process.stderr
+    assert "File too large; the training is not saved yet: make room" in process.stderr
+    assert not list((tmp_path / "run").rglob(".*.tmp"))
+
+
+def test_a_crash_at_any_renaming_of_a_file_loses_nothing(tmp_path, monkeypatch):
+    class Crash(BaseException):
+        pass
+
+    real, renamings, crash_at = Path.replace, 0, 0
+
+    def crash_in_time(path, target):
+        nonlocal renamings
+        renamings += 1
+        if renamings == crash_at:
+            raise Crash
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "replace", crash_in_time)
+    train_here(tmp_path / "whole", "trainer.epochs=1")
+    expected, all_renamings = outcome(tmp_path / "whole"), renamings
+    assert all_renamings > 10
+    for crash_at in range(1, all_renamings + 1):
+        directory, renamings = tmp_path / f"crash{crash_at}", 0
+        with pytest.raises(Crash):
+            train_here(directory, "trainer.epochs=1")
+        renamings = all_renamings
+        train_here(directory, "trainer.epochs=1")
+        assert outcome(directory) == expected
+
+
+def test_two_processes_do_not_train_in_one_directory(tmp_path):
+    (tmp_path / "run").mkdir()
+    with (
+        FileLock(tmp_path / "run" / ".lock"),
+        pytest.raises(ConfigError, match="another process is training there"),
+    ):
+        train_here(tmp_path / "run")
+    assert {path.name for path in (tmp_path / "run").iterdir()} <= {".lock"}
+
+
+def test_an_unfinished_training_on_other_sentences_is_not_thrown_away(tmp_path, monkeypatch):
+    from dyparse.logger.none import NoLogger
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NoLogger, "epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_here(tmp_path / "run")
+    monkeypatch.undo()
+    state = (tmp_path / "run" / NAME).read_bytes()
+
+    def fewer(treebank, split):
+        return treebank.read(split)[:30]
+
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("train", [*SMALL, f"output={tmp_path / 'run'}"])
+    with pytest.raises(ConfigError, match=r"unfinished training on other sentences.*resume=false"):
+        train(config, CHOICES, read=fewer)
+    assert (tmp_path / "run" / NAME).read_bytes() == state
+
+
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+    for path in (tmp_path / "run", tmp_path / "run" / "model"):
+        path.mkdir()
+        Path(path, ".model.safetensors.123.tmp").write_bytes(b"half")
+    train_here(tmp_path / "run", "resume=false")
+    assert not list(tmp_path.rglob(".*.tmp"))
+
+
+@pytest.mark.slow
+def test_a_server_of_wandb_that_is_not_there_loses_no_training(undisturbed, tmp_path):
+    done = run(
+        "train.py",
+        *(*SMALL, "output=run", "logger=wandb", "logger.mode=online", "logger.timeout_seconds=2"),
+        cwd=tmp_path,
+        WANDB_API_KEY="0" * 40,
+        WANDB_BASE_URL="http://127.0.0.1:9",  # nobody listens there
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "warning: wandb: cannot be reached" in done.stderr
+    assert list((tmp_path / "run" / "wandb").glob("offline-run-*"))
+    left = outcome(tmp_path / "run")
+    assert {path: left[path] for path in undisturbed[0]} == undisturbed[0]
