@@ -27,7 +27,7 @@ from dyparse.treebank.conllu_file import read_sentences
 from dyparse.treebank.files import Files
 
 READ_NO_CONLLU = {"download", "report"}  # of the commands
-TRAIN = {"compare"}  # trains on treebanks, as train.py does
+TRAIN = {"compare"}  # reads treebanks as train.py does, and has a test of its own
 BEFORE = "what was there before"
 
 
@@ -211,6 +211,20 @@ def test_odd_files_that_are_sound_can_be_learnt_from(name, tmp_path):
     path = tmp_path / "odd.conllu"
     path.write_bytes(ODD[name].encode())
     assert Files(dev=str(path)).read("dev") == list(read_sentences(path, trees=True))
+
+
+def test_compare_tells_what_is_malformed_in_a_treebank(command, tmp_path):
+    directory, case = tmp_path / "UD_X", MALFORMED["cycle"]
+    directory.mkdir()
+    (directory / "x-ud-dev.conllu").write_text(TAGGED)
+    path = directory / "x-ud-train.conllu"
+    path.write_bytes(case.data)
+    grid = ["--system", "arc_eager", "--exploration", "static", "--seeds", "1", "--jobs", "1"]
+    given = ["compare", "--treebank", directory, *grid, "-o", tmp_path / "grid", "trainer=debug"]
+    status, _, err = command(*given)
+    assert status == 2
+    assert "Traceback" not in err
+    assert re.search(rf"failed: .*: {re.escape(case.place(path))}.*{case.finding}", err), err
 
 
 def unreadable(tmp_path: Path) -> dict[str, tuple[Path, str]]:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from test_workers import BAD, DEADLY, DIES_OF_DEADLY, needs_proc, session, until
+from test_workers import BAD, DEADLY, DIES_OF_DEADLY, needs_proc, python_path, session, until
 from tiny import sample
 
 from dyparse import on_ray
@@ -312,7 +312,7 @@ def test_a_corpus_is_parsed_on_ray_though_a_file_kills_its_actors(
     (patch / "sitecustomize.py").write_text(f"import os, dyparse.shares as shares{DIES_OF_DEADLY}")
     (corpus / "deadly.conllu").write_text(TEXT + DEADLY)
     (corpus / "bad.conllu").write_text(TEXT + BAD)
-    environment = os.environ | {"PYTHONPATH": str(patch)}
+    environment = os.environ | {"PYTHONPATH": python_path(patch)}
     environment.pop("RAY_ADDRESS", None)
     process = subprocess.Popen(
         [sys.executable, "-m", "dyparse.cli", "parse-corpus", model_directory, corpus, "-o", out],
