@@ -16,13 +16,15 @@ from dyparse.commands import (
 from dyparse.corpus_command import add_parse_corpus
 from dyparse.draw_command import run_draw
 from dyparse.entry import clear_errors
-from dyparse.parse_command import add_parse
+from dyparse.output_file import escape_what_the_locale_lacks
+from dyparse.parse_command import add_on_error, add_parse
 from dyparse.treebank.download import MAX_BYTES, RELEASE, URL
 from dyparse.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
+    escape_what_the_locale_lacks()  # for --help too
     options = parse_arguments(arguments)
     with clear_errors():
         try:
@@ -83,7 +85,7 @@ def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     check = commands.add_parser(
         "check",
         help="check that files are sound CoNLL-U with one tree per sentence",
-        description="Check CoNLL-U files strictly. Exit status 1 if a sentence is unsound.",
+        description="Check CoNLL-U files strictly. Exit status 2 if a sentence is unsound.",
     )
     check.add_argument(
         "files", metavar="FILE", nargs="+", help=f"files to check; {STDIN} is standard input"
@@ -160,6 +162,7 @@ def _add_coverage(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     coverage.add_argument(
         "--csv", metavar="OUT", type=Path, help="also write a line per treebank and system here"
     )
+    add_on_error(coverage)
     coverage.set_defaults(run=run_coverage)
 
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.output_file import replacing
+from dyparse.sentence import MOST_WORDS, Sentence
 from dyparse.shares import STDIN as STDIN  # others take both from here
+from dyparse.shares import tell
 from dyparse.shares import write_sentences as write_sentences
 from dyparse.treebank.check import check_files
 from dyparse.treebank.conllu_file import (
@@ -25,6 +27,7 @@ from dyparse.treebank.conllu_file import (
     to_sentence,
 )
 from dyparse.treebank.download import RECORD, download
+from dyparse.treebank.skipped import read_trees
 
 if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.coverage import Row
@@ -36,7 +39,8 @@ WIDTH = 100  # of lines, where no terminal says otherwise
 def run_check(options: argparse.Namespace) -> int:
     """`dyparse check`"""
     sources = [sys.stdin if name == STDIN else name for name in options.files]
-    return check_files(sources, sys.stdout, limit=options.limit)
+    with standard_output() as out:
+        return check_files(sources, out, limit=options.limit)
 
 
 def run_download(options: argparse.Namespace) -> int:
@@ -69,16 +73,30 @@ def run_coverage(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if options.csv:
             temporary = stack.enter_context(replacing(options.csv))
-            file = stack.enter_context(temporary.open("w", encoding="utf-8", newline=""))
+            file = stack.enter_context(
+                temporary.open("w", encoding="utf-8", errors="surrogateescape", newline="")
+            )
         out = stack.enter_context(standard_output())
         for number, (treebank, sources) in enumerate(treebanks):
-            of_treebank = compare(treebank, sources, systems)
+            sentences = read_trees(sources, options.on_error, tell, check=tree_for_oracle)
+            of_treebank = compare(treebank, sentences, systems)
             out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
             out.flush()
             rows += of_treebank
         if options.csv:
             write_csv(rows, file)
     return 0
+
+
+def tree_for_oracle(block: Block) -> Sentence:
+    """The sentence of a block; TreebankError if it is malformed, or too long for oracles."""
+    sentence = to_sentence(block, trees=True)
+    if len(sentence) > MOST_WORDS:
+        raise TreebankError(
+            f"{sentence.place} has {len(sentence)} words, for which oracles take too long; "
+            f"expected at most {MOST_WORDS}: split it, or leave it out"
+        )
+    return sentence
 
 
 def treebank_sources(name: str) -> tuple[str, list[Source]]:
@@ -88,7 +106,7 @@ def treebank_sources(name: str) -> tuple[str, list[Source]]:
     directory = Path(name)
     if not directory.is_dir():
         if not directory.exists():
-            raise TreebankError(f"{name}: there is no such file or directory")
+            raise TreebankError(f"{name}: there is no such file or directory; check the path")
         return name, [name]
     files = sorted(directory.glob("*.conllu"))
     if not files:
@@ -106,7 +124,7 @@ def run_oracle(options: argparse.Namespace) -> int:
     if options.width is not None and options.width < 0:
         raise ConfigError(f"--width is {options.width}, expected 0 or more")
     system = chosen_system(options.system)
-    sentence = to_sentence(find_sentence(options.file, options.sentence), trees=True)
+    sentence = tree_for_oracle(find_sentence(options.file, options.sentence))
     try:
         derivation = Derivation(system, sentence.head, options.mistakes, options.seed)
     except ValueError as error:

@@ -42,7 +42,7 @@ def run_compare(options: argparse.Namespace) -> int:
         page = report_on(directories, options.output, TITLE, baseline)
         publish(tasks[0], page)
         sys.stdout.write(f"report    {page}\n")
-    return 1 if failures else 0
+    return 2 if failures else 0
 
 
 def chosen_grid(options: argparse.Namespace, conf: Path) -> Grid:

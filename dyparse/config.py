@@ -28,6 +28,7 @@ ADDED_LATER = {  # not hashed where they have the value that runs before them ha
     "trainer.precision": "float32",
     "trainer.walk_ahead": False,
     "network.reduced": None,
+    "treebank.on_error": "stop",
 }
 
 

@@ -10,9 +10,10 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ from dyparse.errors import CheckpointError, ConfigError, DyparseError, TreebankE
 from dyparse.model_files import CONFIG, VOCABULARY, WEIGHTS, require_directory, size_of
 from dyparse.output_file import replacing, write
 from dyparse.sentence import Sentence
-from dyparse.shares import read_lines, sentence_of, write_sentences
-from dyparse.treebank.conllu_file import Block, read_blocks
+from dyparse.shares import read_raw, sentence_of, write_sentences
+from dyparse.treebank.conllu_file import Block
+from dyparse.treebank.skipped import SKIP, STOP, Skipped
 from dyparse.workers import Settings
 
 if TYPE_CHECKING:  # torch is slow to import
@@ -66,6 +68,7 @@ class Record:
     sentences: int
     words: int
     seconds: float
+    skipped: int = 0  # malformed sentences that the output lacks
 
 
 def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
@@ -84,9 +87,10 @@ def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
         elif path.exists():
             found = [(path, Path(path.name))]
         else:
-            raise TreebankError(f"{path}: there is no such file or directory")
+            raise TreebankError(f"{path}: there is no such file or directory; check the path")
         for source, relative in found:
             job = Job(str(source.resolve()), str(output.resolve() / _as_conllu(relative)))
+            _require_plain_name(job)
             other = jobs.setdefault(job.output, job)
             if other.source != job.source:
                 raise ConfigError(
@@ -96,6 +100,15 @@ def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
             if job.output == job.source:
                 raise ConfigError(f"--output {output} would overwrite {job.source}; name another")
     return list(jobs.values())
+
+
+def _require_plain_name(job: Job) -> None:
+    """TreebankError if the names cannot be sent to another process as text."""
+    for name in (job.source, job.output):
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise TreebankError(f"{name}: this name is not UTF-8; rename it") from None
 
 
 def _endings(*, text: bool) -> tuple[str, str]:
@@ -158,19 +171,31 @@ def is_finished(job: Job, model: str, settings: Settings) -> bool:
             return False
         if (model, now.st_size, output_size) != (record.model, record.size, record.output_size):
             return False
+        if record.skipped and settings.on_error == STOP:
+            return False
         return now.st_mtime_ns == record.mtime_ns or _sha256(job.source) == record.sha256
     except (OSError, ValueError, TypeError):  # not there, or not a record
         return False
 
 
-def parse_file(parser: "Parser", job: Job, model: str, settings: Settings) -> Record:
-    """Parse a file, as a stream, to an output that appears whole; its record is written last."""
+def parse_file(
+    parser: "Parser",
+    job: Job,
+    model: str,
+    settings: Settings,
+    tell: Callable[[str], object] = lambda _message: None,
+) -> Record:
+    """Parse a file, as a stream, to an output that appears whole; its record is written last.
+
+    Malformed sentences are an error, or skipped, as the settings say; `tell` is told which.
+    """
     start = time.perf_counter()
     Path(job.output).parent.mkdir(parents=True, exist_ok=True)
     _begin(job)
     try:
         before = os.stat(job.source)
-        sentences, words = _parse_stream(parser, job, settings)
+        skipped = Skipped(tell)
+        sentences, words = _parse_stream(parser, job, settings, skipped)
         after = os.stat(job.source)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")
@@ -186,6 +211,7 @@ def parse_file(parser: "Parser", job: Job, model: str, settings: Settings) -> Re
             sentences=sentences,
             words=words,
             seconds=round(time.perf_counter() - start, 3),
+            skipped=skipped.malformed,
         )
         write(job.record, (json.dumps(asdict(record), indent=2) + "\n").encode())
     finally:
@@ -193,14 +219,19 @@ def parse_file(parser: "Parser", job: Job, model: str, settings: Settings) -> Re
     return record
 
 
-def _parse_stream(parser: "Parser", job: Job, settings: Settings) -> tuple[int, int]:
+def _parse_stream(
+    parser: "Parser", job: Job, settings: Settings, skipped: Skipped
+) -> tuple[int, int]:
     """Parse a file; sentences and words in it, counted."""
     sentences = words = 0
+    check = partial(sentence_of, text=settings.text)
 
     def checked(blocks: Iterable[Block]) -> Iterator[Sentence]:
         nonlocal sentences, words
-        for block in blocks:
-            sentence = sentence_of(block, text=settings.text)
+        sound: Iterable[Sentence] = map(check, blocks)
+        if settings.on_error == SKIP:
+            sound = (sentence for _, sentence in skipped.sound_only([blocks], check))
+        for sentence in sound:
             sentences += 1
             words += len(sentence)
             yield sentence
@@ -211,9 +242,9 @@ def _parse_stream(parser: "Parser", job: Job, settings: Settings) -> tuple[int, 
         out: Any = stack.enter_context(stack.enter_context(replacing(Path(job.output))).open("wb"))
         if job.output.endswith(GZIP):  # neither time nor name in it: equal for equal content
             out = stack.enter_context(gzip.GzipFile("", "wb", 6, out, mtime=0))
-        blocks = read_lines(source) if settings.text else read_blocks(source)
+        blocks = _unpacked(read_raw(source, text=settings.text), job.source)
         parsed = parser.parse_sentences(
-            checked(_unpacked(blocks, job.source)),
+            checked(blocks),
             max_tokens_per_batch=settings.max_tokens_per_batch,
         )
         write_sentences(parsed, out)

@@ -11,6 +11,7 @@ from dyparse.corpus import Job, digest_of_model, find_jobs, is_finished
 from dyparse.errors import ConfigError
 from dyparse.on_ray import LOCAL, Pool, parse_on_ray
 from dyparse.parse_command import add_how, require_positive
+from dyparse.treebank.skipped import MOST_NAMED, Skipped
 from dyparse.workers import Settings
 
 
@@ -22,7 +23,7 @@ def add_parse_corpus(commands: "argparse._SubParsersAction[argparse.ArgumentPars
         description="Parse files with a pool of Ray actors; every file is parsed by one of them.\n"
         "Outputs have the names of the inputs, below OUTDIR. Files that are finished already are\n"
         "not parsed again, unless the model, the options or the input have changed.\n"
-        "Exit status 1 if a file could not be parsed; the others are.",
+        "Exit status 2 if a file could not be parsed; the others are.",
         epilog="examples:\n"
         "  dyparse parse-corpus MODEL corpus -o parsed\n"
         "  dyparse parse-corpus MODEL corpus -o parsed --address auto --actors 64",
@@ -69,35 +70,50 @@ def run_parse_corpus(options: argparse.Namespace) -> int:
         options.text,
         options.max_tokens_per_batch,
         options.precision,
+        options.on_error,
     )
     model = digest_of_model(options.model)
     jobs = find_jobs(options.files, options.output, text=options.text)
     waiting = [job for job in jobs if not is_finished(job, model, settings)]
-    failed = 0
+    failed = empty = 0
     if waiting:
         pool = Pool(options.address, options.actors, options.threads_per_actor)
-        failed = parse_waiting(waiting, model, settings, pool)
+        failed, empty = parse_waiting(waiting, model, settings, pool)
+    parsed, before = len(waiting) - failed - empty, len(jobs) - len(waiting)
     sys.stdout.write(
-        f"{len(jobs)} files: {len(waiting) - failed} parsed, {len(jobs) - len(waiting)} finished "
-        f"before, {failed} failed; in {options.output}\n"
+        f"{len(jobs)} files: {parsed} parsed, {before} finished before, {failed} failed"
+        f"{f', {empty} empty' if empty else ''}; in {options.output}\n"
     )
-    return 1 if failed else 0
+    return 2 if failed or empty == len(jobs) else 0
 
 
-def parse_waiting(waiting: list[Job], model: str, settings: Settings, pool: Pool) -> int:
-    """Parse files; what failed is told at the end, and counted."""
+def parse_waiting(
+    waiting: list[Job], model: str, settings: Settings, pool: Pool
+) -> tuple[int, int]:
+    """Parse files; what failed, and what was skipped, is told at the end.
+
+    The number of files that failed, and of those that are empty if these are skipped.
+    """
     from dyparse.checkpoint import read_checkpoint  # it imports torch, which is slow
 
     read_checkpoint(settings.model)  # better here and once than in every actor
     for job in waiting:
         job.attempts.unlink(missing_ok=True)  # of an earlier run
     failures: list[str] = []
+    names: list[str] = []  # of what was skipped
+    skipped = Skipped(names.append)
     bar = tqdm(total=len(waiting), unit=" files", desc="parsing", disable=None)
     with bar:
         for outcome in parse_on_ray(waiting, model, settings, pool):
             bar.update()
             if outcome.error:
                 failures.append(outcome.error)
-    for failure in failures:
-        sys.stderr.write(f"failed: {failure}\n")
-    return len(failures)
+            skipped.sound += outcome.sentences
+            skipped.malformed += outcome.skipped
+            skipped.empty_files += outcome.is_empty
+            names += outcome.told.splitlines()
+    del names[MOST_NAMED:]
+    skipped.tell_counts()
+    sys.stderr.writelines(f"{name}\n" for name in names)
+    sys.stderr.writelines(f"failed: {failure}\n" for failure in failures)
+    return len(failures), skipped.empty_files

@@ -24,7 +24,6 @@ from dyparse.compiled import cached_njit
 from dyparse.score_report import nonprojective_arcs
 from dyparse.sentence import Sentence
 from dyparse.system import System, cost, is_finished, legal, prefer, static, take_move
-from dyparse.treebank.conllu_file import Source, read_sentences
 
 MOST_CELLS_PER_BATCH = 200_000  # N × N of each sentence, which oracles keep several tables of
 MOST_SENTENCES_PER_BATCH = 500  # so that progress is seen, and an interruption comes through
@@ -76,9 +75,8 @@ def coverage(system: System, sentences: Iterable[Sentence]) -> Coverage:
     return summary(system, trees, lost_arcs(system, trees))
 
 
-def compare(treebank: str, sources: Iterable[Source], systems: dict[str, System]) -> list[Row]:
+def compare(treebank: str, sentences: Iterable[Sentence], systems: dict[str, System]) -> list[Row]:
     """What each of the systems can build of a treebank; bars on a terminal show how far it is."""
-    sentences = (s for source in sources for s in read_sentences(source, trees=True))
     trees = trees_of(tqdm(sentences, f"reading {treebank}", leave=False, disable=None))
     nonprojective_figures = nonprojective(trees)
     words, rows = sum(map(len, trees)), []

@@ -38,7 +38,9 @@ def run_draw(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if options.output:
             temporary = stack.enter_context(replacing(options.output))
-            out: TextIO = stack.enter_context(temporary.open("w", encoding="utf-8", newline="\n"))
+            out: TextIO = stack.enter_context(
+                temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
+            )  # what cannot be encoded is in names of files
         else:
             out = stack.enter_context(standard_output())
         out.writelines(parts)

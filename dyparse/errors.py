@@ -9,6 +9,10 @@ class TreebankError(DyparseError):
     """A treebank or CoNLL-U file cannot be used as it is."""
 
 
+class EmptyFileError(TreebankError):
+    """A CoNLL-U file holds no sentence."""
+
+
 class NoSplitError(TreebankError):
     """A treebank has no sentences for train, dev or test."""
 

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
@@ -31,7 +32,7 @@ from dyparse.config import (
 from dyparse.course import Lesson
 from dyparse.dropout import leave_uncompiled
 from dyparse.encoder import EncoderChoice
-from dyparse.errors import ConfigError, DyparseError, NoSplitError
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning, NoSplitError
 from dyparse.logger import Logger
 from dyparse.network import Network
 from dyparse.output_file import write
@@ -60,7 +61,7 @@ from dyparse.run_result import (
 )
 from dyparse.run_text import describe_run, epoch_line, next_commands, place, result_table, say
 from dyparse.score_report import ScoreReport, score_report
-from dyparse.sentence import Sentence
+from dyparse.sentence import MOST_WORDS, Sentence
 from dyparse.signals import noticing
 from dyparse.system import System
 from dyparse.trainer import Trainer
@@ -126,6 +127,7 @@ def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
 
     say(f"treebank  {treebank.describe()}")
     splits = read_splits(treebank, trainer.max_sentences, read)
+    warn_of_long_sentences(splits["train"])
     remedy = "leave the column out of encoder.features"
     require_columns(encoder.features, splits["train"], treebank.name, remedy)
     what = identity(config, splits, resolved(trainer.precision, device))
@@ -263,6 +265,18 @@ def read_splits(
     except NoSplitError as error:
         say(f"          no test results: {error}")
     return splits
+
+
+def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
+    """Say which sentences may take longer to learn from than anybody waits."""
+    for sentence in sentences:
+        if len(sentence) > MOST_WORDS:
+            warnings.warn(
+                f"{sentence.place} has {len(sentence)} words; to learn from it takes time that "
+                f"grows with their cube: expected at most {MOST_WORDS}, split it or leave it out",
+                DyparseWarning,
+                stacklevel=2,
+            )
 
 
 def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str, dict[str, float]]:

@@ -10,7 +10,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from dyparse.corpus import Job, digest_of_model, parse_file
-from dyparse.errors import CheckpointError, ConfigError, DyparseError
+from dyparse.errors import CheckpointError, ConfigError, DyparseError, EmptyFileError
+from dyparse.treebank.skipped import SKIP
 from dyparse.workers import Settings, load_parser
 
 LOCAL = "local"
@@ -37,6 +38,9 @@ class Outcome(NamedTuple):
     sentences: int = 0
     words: int = 0
     seconds: float = 0.0
+    skipped: int = 0  # malformed sentences
+    is_empty: bool = False  # and there is no output
+    told: str = ""  # lines that name what was skipped
 
 
 class ParserActor:
@@ -67,15 +71,19 @@ class ParserActor:
         """Parse a file; what became of it."""
         if self.failure:
             return Outcome(job.source, self.failure)
+        told: list[str] = []
         try:
-            record = parse_file(self.parser, job, self.model, self.settings)
+            record = parse_file(self.parser, job, self.model, self.settings, told.append)
         except DyparseError as error:
+            if isinstance(error, EmptyFileError) and self.settings.on_error == SKIP:
+                return Outcome(job.source, is_empty=True, told="\n".join(told))
             return Outcome(job.source, str(error))
         except OSError as error:
             return Outcome(job.source, f"{error.filename or job.source}: {error.strerror or error}")
         except Exception:  # a fault of the program; the other files are parsed all the same
             return Outcome(job.source, f"{job.source}: {traceback.format_exc().strip()}")
-        return Outcome(job.source, "", record.sentences, record.words, record.seconds)
+        counts = (record.sentences, record.words, record.seconds, record.skipped)
+        return Outcome(job.source, "", *counts, told="\n".join(told))
 
 
 def parse_on_ray(

@@ -25,6 +25,7 @@ from dyparse.shares import (
     write_sentences,
 )
 from dyparse.treebank.conllu_file import Block
+from dyparse.treebank.skipped import ON_ERROR, STOP
 from dyparse.workers import Settings, Workers, load_parser, threads_each
 
 
@@ -62,6 +63,7 @@ def add_how(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--text", action="store_true", help="input is plain text, one sentence per line"
     )
+    add_on_error(command)
     command.add_argument(
         "--device", default="cpu", help="where the network runs: cpu (default), cuda, …"
     )
@@ -81,6 +83,17 @@ def add_how(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_on_error(command: argparse.ArgumentParser) -> None:
+    """What every command that reads many sentences can do about malformed ones."""
+    command.add_argument(
+        "--on-error",
+        default=STOP,
+        choices=ON_ERROR,
+        help="at a malformed sentence: stop there, or skip it, name it and count it "
+        "(default: %(default)s)",
+    )
+
+
 def require_positive(options: argparse.Namespace, *names: str) -> None:
     """ConfigError if one of these options is 0 or less."""
     for name in names:
@@ -92,7 +105,7 @@ def require_positive(options: argparse.Namespace, *names: str) -> None:
 def run_parse(options: argparse.Namespace) -> int:
     """`dyparse parse`"""
     require_positive(options, "max_tokens_per_batch", "workers", "threads")
-    blocks = read_inputs(options.files or [STDIN], text=options.text)
+    blocks = read_inputs(options.files or [STDIN], text=options.text, on_error=options.on_error)
     settings = Settings(
         options.model,
         options.device,

@@ -12,6 +12,8 @@ from dyparse.errors import TreebankError
 NONE = -1
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
+MOST_WORDS = 2000  # that oracles can bear: their time grows with the cube, or faster
+LONGEST_QUOTE = 80  # of a line, in messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class Sentence:
         """A sentence from synthesised lines without line ends."""
         word_lines, rows = [], []
         for index, line in enumerate(lines):
+            _require_text(line)
             if line.startswith("#"):
                 continue
             columns = _sound_columns(line)
@@ -138,11 +141,27 @@ class Sentence:
         )
 
 
+def _require_text(line: str) -> None:
+    try:
+        line.encode()
+    except UnicodeEncodeError as error:
+        odd = line[error.start]
+    else:
+        if "\0" not in line:
+            return
+        odd = "\0"
+    raise TreebankError(
+        f"character {odd!a} in {line[:LONGEST_QUOTE]!a} cannot be written in CoNLL-U; expected "
+        "text that UTF-8 can hold, without NUL: clean the input"
+    )
+
+
 def _sound_columns(line: str) -> list[str]:
     columns = line.split("\t")
     if len(columns) != len(FIELDS) or "" in columns or "\n" in line or "\r" in line:
+        quoted = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
         raise TreebankError(
-            f"{line!r} does not make a line of {len(FIELDS)} columns; "
+            f"{quoted!r} does not make a line of {len(FIELDS)} columns; "
             "words and tags must not be empty, nor hold tabs or line breaks: clean the input"
         )
     return columns

@@ -7,17 +7,20 @@ it needs torch, which is slow to import.
 """
 
 import io
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from itertools import chain
 from typing import IO, TYPE_CHECKING, NamedTuple
+
+from tqdm import tqdm
 
 from dyparse.errors import DyparseError, TreebankError
 from dyparse.sentence import Sentence
-from dyparse.treebank.conllu_file import Block, Source, read_blocks, to_sentence
+from dyparse.treebank.conllu_file import Block, Source, opened, read_blocks, to_sentence
+from dyparse.treebank.skipped import STOP, Skipped
 
 if TYPE_CHECKING:  # torch is slow to import, and who reads does not parse
     from dyparse.parser import Parser
@@ -59,31 +62,38 @@ class Parsed(NamedTuple):
     error: Exception | None = None
 
 
-def read_inputs(names: Iterable[str], *, text: bool) -> Iterator[Block]:
-    """The raw sentences of all inputs, one after the other: CoNLL-U, or lines of text."""
-    for name in names:
-        if text:
-            yield from read_lines(name)
-        else:
-            yield from read_blocks(sys.stdin if name == STDIN else name)
+def read_inputs(names: Iterable[str], *, text: bool, on_error: str = STOP) -> Iterator[Block]:
+    """The raw sentences of all inputs, one after the other: CoNLL-U, or lines of text.
+
+    They are unchecked, unless malformed ones are to be left out: this has to be done before shares
+    are cut, so that one process and several cut the same ones.
+    """
+    files = (read_raw(sys.stdin if name == STDIN else name, text=text) for name in names)
+    if on_error == STOP:
+        yield from chain.from_iterable(files)
+        return
+    skipped = Skipped(tell)
+    for block, _ in skipped.sound_only(files, partial(sentence_of, text=text)):
+        yield block
+    skipped.tell_counts()
+
+
+def tell(message: str) -> None:
+    """A line on standard error, above a progress bar if there is one."""
+    tqdm.write(message, file=sys.stderr)
+
+
+def read_raw(source: Source, *, text: bool) -> Iterator[Block]:
+    """The raw sentences of one input, unchecked."""
+    return read_lines(source) if text else read_blocks(source)
 
 
 def read_lines(source: Source) -> Iterator[Block]:
     """The lines of a text that are not blank, unchecked."""
-    if source == STDIN:
-        yield from _blocks_of_lines("<stdin>", sys.stdin.buffer)
-    elif isinstance(source, str | os.PathLike):
-        with Path(source).open("rb") as raw:
-            yield from _blocks_of_lines(os.fspath(source), raw)
-    else:
-        yield from _blocks_of_lines(str(getattr(source, "name", "<stream>")), source)
-
-
-def _blocks_of_lines(path: str, lines: Iterable[bytes] | Iterable[str]) -> Iterator[Block]:
-    for number, line in enumerate(lines, 1):
-        assert isinstance(line, bytes)
-        if _decoded(line, number, "replace").strip():
-            yield Block(path, number, [line])
+    with opened(source) as (path, lines):
+        for number, line in enumerate(lines, 1):
+            if _decoded(line, number, "replace").strip():
+                yield Block(path, number, [line])
 
 
 def sentence_of(block: Block, *, text: bool) -> Sentence:
@@ -92,12 +102,14 @@ def sentence_of(block: Block, *, text: bool) -> Sentence:
         return to_sentence(block, trees=False)
     from dyparse.parser import as_sentence
 
+    place = f"{block.path}:{block.line_number}"
+    if b"\0" in block.lines[0]:
+        raise TreebankError(f"{place}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?")
     try:
         return as_sentence(_decoded(block.lines[0], block.line_number))
     except UnicodeDecodeError as error:
         raise TreebankError(
-            f"{block.path}:{block.line_number}: not UTF-8 ({error.reason}); "
-            "convert the file to UTF-8"
+            f"{place}: not UTF-8 ({error.reason}); convert the file to UTF-8"
         ) from error
 
 

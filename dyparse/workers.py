@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     text: bool
     max_tokens_per_batch: int
     precision: str = "auto"
+    on_error: str = "stop"  # at a malformed sentence; who reads the input heeds it
 
 
 def load_parser(settings: Settings) -> "Parser":

@@ -24,7 +24,7 @@ def test_findings_beyond_the_limit_are_counted_only(tmp_path):
     path = tmp_path / "x.conllu"
     path.write_text(BAD * 7 + GOOD)
     stream = io.StringIO()
-    assert check_files([path], stream, limit=3) == 1
+    assert check_files([path], stream, limit=3) == 2
     lines = stream.getvalue().splitlines()
     for place, line in zip((1, 3, 5), lines[:3], strict=True):
         assert line.startswith(f"{path}:{place}: ")
@@ -51,7 +51,7 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path):
     good.write_text(GOOD)
     bad.write_text(BAD)
     stream = io.StringIO()
-    assert check_files([tmp_path / "none.conllu", good, tmp_path, bad], stream) == 1
+    assert check_files([tmp_path / "none.conllu", good, tmp_path, bad], stream) == 2
     text = stream.getvalue()
     assert "none.conllu: no such file" in text
     assert "is a directory" in text

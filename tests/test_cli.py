@@ -274,10 +274,10 @@ def test_check_says_sound_or_what_is_wrong_by_its_exit_status(command, file):
     assert (status, err) == (0, "")
     assert out.startswith(f"{good}: sound; {len(DEV)} sentences")
     status, out, _ = command("check", good, bad, "--limit", "2")
-    assert status == 1
+    assert status == 2
     assert len(re.findall(rf"^{re.escape(str(bad))}:\d+: ", out, re.MULTILINE)) == 2
     assert command("check", "-", stdin=TEXT.encode())[0] == 0
-    assert command("check", file("none", "") / "x")[0] == 1
+    assert command("check", file("none", "") / "x")[0] == 2
 
 
 @contextlib.contextmanager
@@ -345,7 +345,7 @@ def test_the_installed_script_and_the_module_are_the_same_command(tmp_path):
         text=True,
         check=False,
     )
-    assert module.returncode == 1
+    assert module.returncode == 2
     assert module.stdout.startswith("good.conllu: sound")
 
 

@@ -1,12 +1,14 @@
 import io
 import itertools
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from malformed import FILES, MALFORMED, ODD, SOUND, rows
 from random_conllu import files, token_lines, trees
 
 from dyparse.sentence import NONE, Sentence
@@ -19,19 +21,6 @@ UD = Path(os.environ.get("DYPARSE_UD", Path(__file__).parents[2] / "shared" / "u
 def sentences_of(text: str | bytes, *, trees: bool = True) -> list[Sentence]:
     data = text if isinstance(text, bytes) else text.encode()
     return list(read_sentences(io.BytesIO(data), trees=trees))
-
-
-def rows(*lines: str) -> str:
-    """CoNLL-U from "id form head relation" lines; the other columns are "_"."""
-    text = ""
-    for line in lines:
-        identifier, form, head, relation = line.split(" ")
-        text += f"{identifier}\t{form}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_\n"
-    return text + "\n"
-
-
-SOUND = rows("1 a 2 det", "2 b 0 root", "3 c 2 obj")
-WORD = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
 
 
 @settings(deadline=None)
@@ -95,75 +84,27 @@ def test_a_tree_with_one_head_moved_below_itself_is_rejected(head, data):
         sentences_of(rows(*(f"{w} w {h} x" for w, h in enumerate(head, 1))))
 
 
-MALFORMED = {
-    "nine columns": (WORD.removesuffix("\t_") + "\n\n", 1, "9 columns"),
-    "eleven columns": (WORD + "\t_\n\n", 1, "11 columns"),
-    "spaces for tabs": (WORD.replace("\t", "    ") + "\n\n", 1, "replace the spaces"),
-    "old Mac line ends": (SOUND.replace("\n", "\r"), 1, "carriage returns"),
-    "comment among words": ("# c\n" + WORD + "\n# late\n\n", 3, "move it up"),
-    "blank line with a space": (WORD + "\n \n" + WORD + "\n\n", 2, "white space"),
-    "comments without words": (SOUND + "# only\n\n" + SOUND, 6, "no word in the sentence"),
-    "missing blank line": (WORD + "\n" + WORD + "\n\n", 2, "empty line"),
-    "empty form": (WORD.replace("a", "") + "\n\n", 1, "column FORM is empty"),
-    "empty id": (WORD.removeprefix("1") + "\n\n", 1, "column ID is empty"),
-    "empty deprel": (WORD.replace("root", "") + "\n\n", 1, "column DEPREL is empty"),
-    "empty misc": (WORD.removesuffix("_") + "\n\n", 1, "column MISC is empty"),
-    "id 0": (rows("0 a 0 root"), 1, "id '0'"),
-    "id with leading zero": (rows("01 a 0 root"), 1, "id '01'"),
-    "id with space": (rows("1 a 0 root").replace("1\t", " 1\t", 1), 1, "id ' 1'"),
-    "id not ASCII": (rows("١ a 0 root"), 1, r"id '\\u0661'"),
-    "id skipped": (rows("1 a 0 root", "3 b 1 x"), 2, "expected 2"),
-    "id repeated": (rows("1 a 0 root", "2 b 1 x", "2 c 1 x"), 3, "expected 3"),
-    "range backwards": (rows("1 a 0 root", "3-2 r _ _", "2 b 1 x"), 2, "runs backwards"),
-    "ranges overlap": (
-        rows("1-2 r _ _", "1 a 0 root", "2-3 r _ _", "2 b 1 x", "3 c 1 x"),
-        3,
-        "overlaps",
-    ),
-    "range twice": (rows("1-2 r _ _", "1-2 r _ _", "1 a 0 root", "2 b 1 x"), 2, "overlaps"),
-    "range late": (rows("1 a 0 root", "1-2 r _ _", "2 b 1 x"), 2, "directly before word 1"),
-    "range early": (rows("2-3 r _ _", "1 a 0 root", "2 b 1 x", "3 c 1 x"), 1, "before word 2"),
-    "range beyond the end": (rows("1-3 r _ _", "1 a 0 root", "2 b 1 x"), 1, "last word, 2"),
-    "range at the end": (rows("1 a 0 root", "2-3 r _ _"), 2, "last word, 1"),
-    "range of odd form": (rows("1-02 r _ _", "1 a 0 root", "2 b 1 x"), 1, "id '1-02'"),
-    "empty node early": (rows("1.1 e _ _", "1 a 0 root"), 1, "here 0.1"),
-    "empty node skipped": (rows("1 a 0 root", "1.2 e _ _"), 2, "here 1.1"),
-    "empty node zero": (rows("1 a 0 root", "1.0 e _ _"), 2, "id '1.0'"),
-    "empty node in range": (
-        rows("1 a 0 root", "2-3 r _ _", "1.1 e _ _", "2 b 1 x", "3 c 1 x"),
-        3,
-        "before the range",
-    ),
-    "only a range": (rows("1-1 r _ _"), 1, "last word, 0"),
-    "only an empty node": (rows("0.1 e _ _"), 1, "no word"),
-    "head missing": (rows("1 a 0 root", "2 b _ x"), 2, "has no head"),
-    "head too large": (rows("1 a 0 root", "2 b 3 x"), 2, "head '3' of word 2 is outside"),
-    "head negative": (rows("1 a 0 root", "2 b -1 x"), 2, "not a number"),
-    "head with leading zero": (rows("1 a 0 root", "2 b 01 x"), 2, "not a number"),
-    "head not ASCII": (rows("1 a 0 root", "2 b ١ x"), 2, "not a number"),
-    "head with underscore": (rows(*["1 a 0 root", "2 b 1_0 x"]), 2, "not a number"),
-    "relation missing": (rows("1 a 0 root", "2 b 1 _"), 2, "no relation"),
-    "own head": (rows("1 a 0 root", "2 b 2 x"), 2, "its own head"),
-    "no root": (rows("1 a 2 x", "2 b 1 x"), 1, "no word has head 0"),
-    "two roots": (rows("1 a 0 root", "2 b 0 root"), 2, r"2 words have head 0 \(1, 2\)"),
-    "cycle": (rows("1 a 0 root", "2 b 3 x", "3 c 2 x"), 2, "cycle: 2 -> 3 -> 2"),
-    "fault behind a range": (
-        rows("1-2 r _ _", "1 a 0 root", "1.1 e _ _", "2 b 2 x"),
-        4,
-        "word 2 is its own head",
-    ),
-    "fault behind blank lines": ("\n\n" + SOUND + "\n" + rows("1 a 9 x"), 8, "head '9'"),
-}
-
-
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_sentence_is_named_with_its_line_and_a_remedy(name, tmp_path):
-    text, line, finding = MALFORMED[name]
-    path = tmp_path / "bad.conllu"
-    path.write_bytes(text.encode())
-    with pytest.raises(TreebankError, match=rf"bad\.conllu:{line}: .*{finding}.*") as caught:
-        list(read_sentences(path, trees=True))
-    assert "expected" in str(caught.value)
+    case, path = MALFORMED[name], tmp_path / "bad.conllu"
+    path.write_bytes(case.data)
+    place = re.escape(case.place(path))
+    for with_trees in (True, False):
+        if with_trees or name in FILES:
+            with pytest.raises(TreebankError, match=f"^{place}.*{case.finding}") as caught:
+                list(read_sentences(path, trees=with_trees))
+            assert "expected" in str(caught.value)
+            assert len(str(caught.value)) < len(str(path)) + 400
+        else:
+            read = sentences_of(case.data, trees=with_trees)
+            assert "".join(sentence.to_conllu() for sentence in read).encode() == case.data
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files_that_are_sound_are_read_and_written_byte_for_byte(name):
+    for with_trees in (True, False):
+        read = sentences_of(ODD[name], trees=with_trees)
+        assert "".join(sentence.to_conllu() for sentence in read) == ODD[name]
 
 
 def test_the_message_has_file_line_sentence_finding_expectation_and_remedy(tmp_path):
@@ -190,38 +131,11 @@ def test_without_trees_head_deprel_and_deps_may_be_anything(head, relation, deps
     assert parsed == f"1\ta\t_\tX\t_\t_\t0\troot\t{deps}\t_\n\n"
 
 
-@pytest.mark.parametrize("name", ["nine columns", "id skipped", "range late", "empty form"])
-def test_without_trees_everything_else_is_still_checked(name):
-    text, line, finding = MALFORMED[name]
-    with pytest.raises(TreebankError, match=f":{line}: .*{finding}"):
-        sentences_of(text, trees=False)
-
-
 @pytest.mark.parametrize("form", ["10  000", "a  b  c", "  ", " a", "a ", "\u00a0", "\u3000\u3000"])
 def test_spaces_inside_a_column_do_not_split_it(form):
     text = f"1\t{form}\tx  y\tX\t_\t_\t0\troot\t_\t \n\n"
     (sentence,) = sentences_of(text)
     assert (sentence.form, sentence.upos) == ([form], ["X"])
-
-
-@pytest.mark.parametrize(
-    ("data", "finding"),
-    [
-        (b"", "holds no sentence"),
-        (b"\n\r\n\n", "holds no sentence"),
-        ("\ufeff".encode(), "holds no sentence"),
-        ("\ufeff\n".encode(), "holds no sentence"),
-        (SOUND.replace("b", "é").encode("latin-1"), ":2: byte 0xe9 at position 3 is not UTF-8"),
-        (SOUND.encode("utf-16"), "UTF-8"),
-        (SOUND.replace("b", "\0").encode(), ":2: a NUL byte"),
-        (b"# sent_id = s\n# \xff\n" + SOUND.encode(), ":2: sentence 's': byte 0xff"),
-    ],
-)
-def test_what_is_no_text_is_refused_with_its_place(data, finding, tmp_path):
-    path = tmp_path / "x.conllu"
-    path.write_bytes(data)
-    with pytest.raises(TreebankError, match=finding):
-        list(read_sentences(path, trees=True))
 
 
 def test_a_directory_and_a_missing_file_are_refused(tmp_path):

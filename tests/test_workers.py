@@ -119,8 +119,13 @@ def start(tmp_path_factory):
     return popen
 
 
+def python_path(first: Path) -> str:
+    """Where modules are looked for: there, then as before."""
+    return os.pathsep.join([str(first), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+
+
 def start_in(patch, *arguments):
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(patch)}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": python_path(patch)}
     return subprocess.Popen(
         [sys.executable, "-m", "dyparse.cli", "parse", *map(str, arguments)],
         env=environment,

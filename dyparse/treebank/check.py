@@ -65,7 +65,7 @@ def _add(check: FileCheck, finding: str, limit: int) -> None:
 
 
 def check_files(sources: Iterable[Source], stream: TextIO, *, limit: int = 20) -> int:
-    """Checks files and writes findings and counts to `stream`; 0 if all are sound, else 1."""
+    """Checks files and writes findings and counts to `stream`; 0 if all are sound, else 2."""
     status = 0
     for source in sources:
         check = check_file(source, limit=limit)
@@ -74,5 +74,5 @@ def check_files(sources: Iterable[Source], stream: TextIO, *, limit: int = 20) -
         if check.unlisted:
             stream.write(f"{check.path}: and {check.unlisted} more malformed sentences\n")
         stream.write(f"{check.summary()}\n")
-        status = status or int(check.malformed > 0)
+        status = 2 if check.malformed else status
     return status

@@ -7,14 +7,16 @@ The rules for ids are those of the UD validator's first level
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from dyparse.sentence import FIELDS, NONE
 
-RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")  # int() refuses thousands of digits
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 TREE_FIELDS = ("head", "deprel", "deps")
 LONGEST_QUOTE = 40
+MOST_LISTED = 10
 
 
 class MalformedError(Exception):
@@ -194,7 +196,7 @@ def _check_one_root(head: list[int]) -> None:
             0, "no word has head 0", "expected exactly one root; give the sentence's root head 0"
         )
     second = head.index(0, head.index(0) + 1)
-    listed = ", ".join(str(word) for word, h in enumerate(head, 1) if h == 0)
+    listed = ", ".join(_first(str(word) for word, h in enumerate(head, 1) if h == 0))
     raise MalformedError(
         second,
         f"{roots} words have head 0 ({listed})",
@@ -214,11 +216,17 @@ def _check_no_cycle(head: list[int]) -> None:
             raise _cycle(word, head)
 
 
+def _first(items: Iterable[str]) -> list[str]:
+    """The items that a message has room for."""
+    several = list(islice(items, MOST_LISTED + 2))
+    return several if len(several) <= MOST_LISTED + 1 else [*several[:MOST_LISTED], "..."]
+
+
 def _cycle(word: int, head: list[int]) -> MalformedError:
     cycle = [word]
     while head[cycle[-1] - 1] != word:
         cycle.append(head[cycle[-1] - 1])
-    listed = " -> ".join(map(str, [*cycle[:10], "..." if len(cycle) > 10 else word]))
+    listed = " -> ".join(_first(map(str, [*cycle, word])))
     return MalformedError(
         word - 1,
         f"heads run in a cycle: {listed}",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, NamedTuple, TypeAlias
 
-from dyparse.errors import TreebankError
+from dyparse.errors import EmptyFileError, TreebankError
 from dyparse.sentence import NONE, Sentence
 from dyparse.treebank.conllu_check import MalformedError, check_columns, tree_heads, word_indices
 
@@ -41,7 +41,7 @@ def read_sentences(source: Source, *, trees: bool) -> Iterator[Sentence]:
 
 def read_blocks(source: Source) -> Iterator[Block]:
     """The lines of a file or stream, sentence by sentence, unchecked."""
-    with _opened(source) as (path, raw_lines):
+    with opened(source) as (path, raw_lines):
         lines: list[bytes] = []
         line_number, has_content, is_complete = 1, False, False
         for line in raw_lines:
@@ -54,12 +54,12 @@ def read_blocks(source: Source) -> Iterator[Block]:
             has_content = has_content or not is_blank
             is_complete = has_content and is_blank
         if not has_content:
-            raise TreebankError(f"{path}: holds no sentence; expected CoNLL-U: is the path right?")
+            raise EmptyFileError(f"{path}: holds no sentence; expected CoNLL-U: is the path right?")
         yield Block(path, line_number, lines)
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+def opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What to call a source, and its lines as bytes.
 
     Standard input is read below its text layer, whose encoding and line ends depend on the system.
@@ -77,10 +77,12 @@ def _opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
         except FileNotFoundError:
             raise TreebankError(f"{path}: no such file; check the path") from None
         except IsADirectoryError:
-            raise TreebankError(f"{path}: is a directory; name a CoNLL-U file inside it") from None
+            raise TreebankError(f"{path}: is a directory; name a file inside it") from None
         except OSError as error:
             reason = error.strerror or error
-            raise TreebankError(f"{path}: cannot be read ({reason}); check its rights") from None
+            raise TreebankError(
+                f"{path}: cannot be read ({reason}); check path and rights"
+            ) from None
 
 
 def _as_bytes(stream: Iterable[str] | Iterable[bytes], path: str) -> Iterator[bytes]:

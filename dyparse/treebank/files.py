@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dyparse.errors import NoSplitError
 from dyparse.sentence import Sentence
+from dyparse.treebank.skipped import require_on_error
 from dyparse.treebank.split import SPLITS, SplitFiles, describe_files, read_split
 
 
@@ -19,6 +20,10 @@ class Files:
     dev: str | None = None
     test: str | None = None
     held_out: float = 0.1
+    on_error: str = "stop"  # or skip: malformed sentences are left out
+
+    def __post_init__(self) -> None:
+        require_on_error(self.on_error, "treebank.on_error")
 
     @property
     def name(self) -> str:
@@ -27,7 +32,7 @@ class Files:
         return re.sub(r"[^\w.-]+", "_", Path(first).stem).strip(".") or "files"
 
     def read(self, split: str) -> list[Sentence]:
-        sentences = read_split(self._files(), split, self.held_out)
+        sentences = read_split(self._files(), split, self.held_out, self.on_error)
         if sentences is None:
             raise NoSplitError(
                 f"no file is named for {split}; set treebank.{split}=FILE to a CoNLL-U file"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dyparse.errors import TreebankError
 from dyparse.sentence import Sentence
-from dyparse.treebank.conllu_file import read_sentences
+from dyparse.treebank.skipped import STOP, read_trees, warn
 
 SPLITS = ("train", "dev", "test")
 LARGEST_SHARE = 0.5
@@ -14,10 +14,13 @@ LARGEST_SHARE = 0.5
 SplitFiles = Mapping[str, Sequence[str]]  # the files of each split there is, in order
 
 
-def read_split(files: SplitFiles, split: str, held_out: float) -> list[Sentence] | None:
+def read_split(
+    files: SplitFiles, split: str, held_out: float, on_error: str = STOP
+) -> list[Sentence] | None:
     """The sentences of a split, in order; None if there is no file for it.
 
     Where train has no dev beside it, every k-th sentence of train is dev and the others are train.
+    Malformed sentences end the reading, or are left out with a warning if on_error is "skip".
     """
     if split not in SPLITS:
         raise TreebankError(f"no split is called {split!r}; expected one of {', '.join(SPLITS)}")
@@ -25,7 +28,7 @@ def read_split(files: SplitFiles, split: str, held_out: float) -> list[Sentence]
     paths = files["train"] if holds_out else files.get(split)
     if paths is None:
         return None
-    sentences = [sentence for path in paths for sentence in read_sentences(path, trees=True)]
+    sentences = list(read_trees(paths, on_error, warn))
     if not holds_out:
         return sentences
     train, dev = hold_out(sentences, held_out, paths[0])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dyparse.errors import NoSplitError, TreebankError
 from dyparse.sentence import Sentence
+from dyparse.treebank.skipped import require_on_error
 from dyparse.treebank.split import SPLITS, SplitFiles, describe_files, read_split
 
 MOST_LISTED = 10
@@ -20,10 +21,14 @@ class UD:
     root: str
     name: str
     held_out: float = 0.1
+    on_error: str = "stop"  # or skip: malformed sentences are left out
+
+    def __post_init__(self) -> None:
+        require_on_error(self.on_error, "treebank.on_error")
 
     def read(self, split: str) -> list[Sentence]:
         files = self._files()
-        sentences = read_split(files, split, self.held_out)
+        sentences = read_split(files, split, self.held_out, self.on_error)
         if sentences is None:
             raise NoSplitError(
                 f"{self._directory()}: no *-ud-{split}.conllu; this treebank has only "
