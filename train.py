@@ -7,14 +7,12 @@ from omegaconf import DictConfig
 from dyparse.entry import clear_errors
 from dyparse.experiment import train
 from dyparse.option_errors import clear_option_errors
-from dyparse.output_file import escape_what_the_locale_lacks
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="train")
 def main(config: DictConfig) -> None:
     """Train as configured."""
     with clear_errors():
-        escape_what_the_locale_lacks()
         train(config, dict(HydraConfig.get().runtime.choices))
 
 

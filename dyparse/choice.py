@@ -75,12 +75,14 @@ def _value_like(default: Any, text: str, key: str) -> Any:
 def text_of(chosen: Any) -> str:
     """What `load` takes: `NAME`, or `NAME:KEY=VALUE,…` with the options that are not default."""
     name = type(chosen).__module__.rpartition(".")[2]
-    changed = [
-        f"{field.name}={_shown(getattr(chosen, field.name))}"
-        for field in dataclasses.fields(chosen)
-        if getattr(chosen, field.name) != field.default
-    ]
+    changed = [f"{key}={_shown(value)}" for key, value in options_given(chosen)]
     return f"{name}:{','.join(changed)}" if changed else name
+
+
+def options_given(chosen: Any) -> list[tuple[str, Any]]:
+    """Names and values of the options that are not default."""
+    values = [(field, getattr(chosen, field.name)) for field in dataclasses.fields(chosen)]
+    return [(field.name, value) for field, value in values if value != field.default]
 
 
 def _shown(value: Any) -> str:

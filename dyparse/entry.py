@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
+from dyparse.output_file import escape_what_the_locale_lacks
 from dyparse.signals import Stopped, ending_on_sigterm
 
 # OpenMP threads that spin long while another waits for a busy core make training dozens of times
@@ -20,6 +21,7 @@ def clear_errors() -> Iterator[None]:
 
     A warning is one line too; Ctrl-C and SIGTERM end the program with their statuses, 130 and 143.
     """
+    escape_what_the_locale_lacks()
     try:
         with ending_on_sigterm(), _plain_warnings():
             yield
@@ -42,7 +44,7 @@ def clear_errors() -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Our own warnings as `warning: …`; those of libraries as they come."""
+    """Our own warnings as `warning: …`, each of them; those of libraries as they come."""
     formatted = warnings.formatwarning
 
     def plain(
@@ -58,7 +60,9 @@ def _plain_warnings() -> Iterator[None]:
 
     warnings.formatwarning = plain
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DyparseWarning)
+            yield
     finally:
         warnings.formatwarning = formatted
 

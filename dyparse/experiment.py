@@ -188,7 +188,7 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
     keep_result(run.directory, cell, shared_setting(run.options), curve, run.splits, best)
-    say(next_commands(model, run.options.treebank))
+    say(next_commands(model, run.treebank))
     return results
 
 

@@ -2,14 +2,15 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import torch
 from tqdm import tqdm
 
+from dyparse.choice import options_given
 from dyparse.course import Lesson
 from dyparse.parser import Parser
 from dyparse.processes import Processes, is_first_launched
+from dyparse.treebank import Treebank
 
 
 def say(text: str) -> None:
@@ -58,11 +59,11 @@ def result_table(results: dict[str, dict[str, float]]) -> str:
     return "\n".join([*rows, ""])
 
 
-def next_commands(model: Path, treebank: dict[str, Any]) -> str:
+def next_commands(model: Path, treebank: Treebank) -> str:
     """Where the model is, and what to do with it, on the treebank of the training."""
-    choice = treebank["_target_"].split(".")[-2]
+    choice = type(treebank).__module__.rpartition(".")[2]
     options = [
-        f"treebank.{k}={v}" for k, v in treebank.items() if k != "_target_" and v is not None
+        f"treebank.{name}={value}" for name, value in options_given(treebank) if value is not None
     ]
     command = shlex.join(
         ["python", "evaluate.py", f"model={model}", f"treebank={choice}", *options]

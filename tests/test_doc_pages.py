@@ -57,7 +57,7 @@ def test_every_exploration_and_loss_is_explained(folder):
 def test_every_test_that_a_promise_rests_on_is_there():
     text = (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
     named, path = [], ""
-    for found in re.finditer(r"`(tests/\w+\.py)?(?:::(\w+))?`", text):
+    for found in re.finditer(r"`(?:(tests/\w+\.py)|(?=::))(?:::(\w+))?`", text):
         path = found[1] or path
         named.append((path, found[2]))
     assert len(named) > 30

@@ -1,6 +1,7 @@
 import dataclasses
 import importlib
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from omegaconf import OmegaConf
 from dyparse.treebank import TreebankError
 from dyparse.treebank.files import Files
 from dyparse.treebank.sample import Sample
-from dyparse.treebank.split import SPLITS, every
+from dyparse.treebank.split import SPLITS
 from dyparse.treebank.ud import UD
 
 CONF = Path(__file__).parents[1] / "conf" / "treebank"
@@ -90,8 +91,9 @@ def test_nothing_can_be_held_out_of_one_sentence(tmp_path):
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 0.6, 1.0, float("nan")])
 def test_a_share_that_leaves_nothing_is_refused(share):
-    with pytest.raises(TreebankError, match="held_out is"):
-        every(share)
+    for treebank in (partial(Files, "x.conllu"), partial(UD, "ud", "UD_Latin-Parts")):
+        with pytest.raises(ValueError, match=r"treebank\.held_out is"):
+            treebank(held_out=share)
 
 
 def test_a_split_without_a_file_is_refused_with_the_option_to_set(tmp_path):

@@ -56,12 +56,16 @@ def hold_out(
 
 def every(share: float) -> int:
     """k, where a share of about 1/k is held out by taking every k-th sentence."""
-    if not 0 < share <= LARGEST_SHARE:
-        raise TreebankError(
-            f"held_out is {share}; expected a share of train above 0 and at most {LARGEST_SHARE}, "
-            "such as 0.1 for every 10th sentence"
-        )
     return round(1 / share)
+
+
+def require_held_out(share: float) -> None:
+    """ValueError if this share of train cannot be held out."""
+    if not 0 < share <= LARGEST_SHARE:
+        raise ValueError(
+            f"treebank.held_out is {share}, expected a share of train above 0 and at most "
+            f"{LARGEST_SHARE}, such as 0.1 for every 10th sentence"
+        )
 
 
 def describe_files(files: SplitFiles, held_out: float) -> str:

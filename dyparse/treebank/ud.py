@@ -9,7 +9,13 @@ from pathlib import Path
 from dyparse.errors import NoSplitError, TreebankError
 from dyparse.sentence import Sentence
 from dyparse.treebank.skipped import require_on_error
-from dyparse.treebank.split import SPLITS, SplitFiles, describe_files, read_split
+from dyparse.treebank.split import (
+    SPLITS,
+    SplitFiles,
+    describe_files,
+    read_split,
+    require_held_out,
+)
 
 MOST_LISTED = 10
 
@@ -24,6 +30,7 @@ class UD:
     on_error: str = "stop"  # or skip: malformed sentences are left out
 
     def __post_init__(self) -> None:
+        require_held_out(self.held_out)
         require_on_error(self.on_error, "treebank.on_error")
 
     def read(self, split: str) -> list[Sentence]:
