@@ -12,9 +12,10 @@ from dyparse.treebank.sample import Sample
 
 ODD = [  # what stands somewhere in a file with one meaning, and is put elsewhere
     *(b"\t", b"\t\t", b"\n", b"\r\n", b"\r", b"\n\n", b" ", b"#", b"_", b"", b"\n \n", b"\n\t\n"),
-    *(b"0", b"1", b"2", b"-1", b"01", b"1-2", b"2-1", b"1-1", b"1.1", b"0.1", b"1.01", b"9" * 30),
+    *(b"0", b"1", b"2", b"-1", b"01", b"1-2", b"2-1", b"1-1", b"1.1", b"0.1", b"1.01", b"9" * 5000),
     *(b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"\x1a", b"\x1b"),
     *(b"\xef\xbb\xbf", b"\xc2\x85", b"\xe2\x80\xa8", b"\xc2\xa0", b"\x0b", b"\x0c", b"\x1c"),
+    *(b"1-" + b"9" * 5000, b"0." + b"9" * 5000),
     *("١".encode(), "²".encode(), "１".encode(), b"# sent_id = x\n", b"# sent_id =\n", b"#\n"),
 ]
 
