@@ -33,7 +33,7 @@ def test_what_was_found_stays_mended(name):
     assert not check_bytes(FOUND[name])
 
 
-@cases(few=150, many=25_000)
+@cases(few=150, many=20_000)
 def test_damaged_files_are_read_soundly_or_refused(fuzz):
     @given(damaged_files())
     def check(data):
