@@ -17,7 +17,7 @@ train: $(VENV)/installed  ## train on the sample treebank that comes with the pa
 test: $(VENV)/installed-test  ## run the tests
 	$(VENV)/bin/python -m pytest -n auto
 
-slowtest: $(VENV)/installed-test  ## run the tests that take long: exhaustive search at five words
+slowtest: $(VENV)/installed-slowtest  ## run the tests that take long: five words, fuzzing, load
 	$(VENV)/bin/python -m pytest -n auto -m slow
 
 lint: $(VENV)/installed-test  ## check style and types
@@ -38,3 +38,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-test: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -e ".[test]"
 	touch $@ $(VENV)/installed
+
+$(VENV)/installed-slowtest: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install -e ".[test,fuzz]"
+	touch $@ $(VENV)/installed-test $(VENV)/installed

@@ -1,4 +1,4 @@
-"""Where programs begin: errors as one message, and how OpenMP threads wait."""
+"""Where programs begin: errors as one message, how OpenMP threads wait, what torch remembers."""
 
 import os
 import sys
@@ -13,6 +13,11 @@ from dyparse.signals import Stopped, ending_on_sigterm
 # OpenMP threads that spin long while another waits for a busy core make training dozens of times
 # slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+
+# Two layers of torch keep what they compiled for each of the last 1024 shapes. Hardly two batches
+# have the same shape: memory would grow with the input, and nothing is gained in time.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
+os.environ.setdefault("LRU_CACHE_CAPACITY", "32")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import shutil
@@ -12,12 +13,14 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock  # comes with torch
+from hypothesis import HealthCheck, settings
 from tiny import fresh_parser, lesson, sample, trained
 
 from dyparse.cli import main
 from dyparse.parser import Parser
 
 torch.set_num_threads(1)  # pytest -n takes the other cores
+CASES = "fuzz cases"  # a property of a test's report
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +74,42 @@ def dyparse_command(capsys, monkeypatch):
         return status, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def fuzz(request, record_property):
+    """fuzz(check): hypothesis tries a property as often as the test's parameter says, and counts.
+
+    The property is a function under `given` within the test, so that it may use fixtures.
+    """
+    how = settings(
+        max_examples=request.param,
+        deadline=None,  # what is compiled or loaded first takes long
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        print_blob=True,
+    )
+
+    def run(check):
+        inner, tried = check.hypothesis.inner_test, 0
+
+        @functools.wraps(inner)
+        def counting(*drawn, **named):
+            nonlocal tried
+            tried += 1
+            return inner(*drawn, **named)
+
+        check.hypothesis.inner_test = counting
+        try:
+            how(check)()
+        finally:
+            record_property(CASES, tried)
+
+    return run
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many cases the properties under `fuzz` were tried on, in all processes together."""
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    called = [r for r in reports if r.when == "call"]
+    if tried := [n for r in called for name, n in r.user_properties if name == CASES]:
+        terminalreporter.write_line(f"{sum(tried):,} fuzz cases in {len(tried)} properties")

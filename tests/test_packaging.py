@@ -129,6 +129,7 @@ def clone(tmp_path: Path) -> Clone:
 
 VENV = "-m venv .venv"
 INSTALL, INSTALL_TEST = "-m pip install -e .", "-m pip install -e .[test]"
+INSTALL_SLOW = "-m pip install -e .[test,fuzz]"
 TRAIN, TEST = "train.py trainer.epochs=10", "-m pytest -n auto"
 
 
@@ -146,6 +147,13 @@ def test_make_test_sets_up_once_and_adds_the_extra_to_what_train_installed(clone
 def test_make_train_needs_nothing_more_after_make_test(clone: Clone) -> None:
     assert clone.make("test") == (0, [VENV, INSTALL_TEST, TEST])
     assert clone.make("train") == (0, [TRAIN])
+
+
+def test_make_slowtest_adds_what_fuzzes_and_make_test_needs_nothing_more(clone: Clone) -> None:
+    clone.make("test")
+    assert clone.make("slowtest") == (0, [INSTALL_SLOW, f"{TEST} -m slow"])
+    assert clone.make("slowtest") == (0, [f"{TEST} -m slow"])
+    assert clone.make("test") == (0, [TEST])
 
 
 def test_make_installs_again_when_pyproject_changed(clone: Clone) -> None:

@@ -131,7 +131,7 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
 def _span_of_tokens(bare: list[str]) -> tuple[int, int]:
     """Where the lines of words begin and end, between comments and blank lines."""
     start, end = 0, len(bare)
-    while not bare[end - 1]:
+    while end and not bare[end - 1]:
         end -= 1
     while start < end and (not bare[start] or bare[start][0] == "#"):
         start += 1
@@ -166,4 +166,5 @@ def _error(block: Block, index: int, message: str) -> TreebankError:
     comments = (line.decode(errors="replace") for line in block.lines if line.startswith(b"#"))
     identifier = _identifier(comments)
     sentence = f"sentence {identifier!r}: " if identifier else ""
-    return TreebankError(f"{block.path}:{block.line_number + index}: {sentence}{message}")
+    line = block.line_number + min(index, len(block.lines) - 1)  # what lacks at the end of a file
+    return TreebankError(f"{block.path}:{line}: {sentence}{message}")
