@@ -20,7 +20,9 @@ def load(directory: str | Path, device: str = "cpu") -> "Parser":
 
     `dyparse.errors.CheckpointError` says what is wrong with one.
     """
-    import dyparse.entry  # noqa: F401 - before torch: how OpenMP waits
+    from dyparse.entry import remember_few_shapes
+
+    remember_few_shapes()  # before torch is imported
     from dyparse.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     return Parser.load(directory, device)

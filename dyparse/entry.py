@@ -14,11 +14,6 @@ from dyparse.signals import Stopped, ending_on_sigterm
 # slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
-# Two layers of torch keep what they compiled for each of the last 1024 shapes. Hardly two batches
-# have the same shape: memory would grow with the input, and nothing is gained in time.
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
-os.environ.setdefault("LRU_CACHE_CAPACITY", "32")
-
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
@@ -70,6 +65,17 @@ def _plain_warnings() -> Iterator[None]:
             yield
     finally:
         warnings.formatwarning = formatted
+
+
+def remember_few_shapes() -> None:
+    """Bound the memory of parsing. Read when torch is imported.
+
+    Two layers of torch keep what they compiled for each of the last 1,024 shapes. In a long text
+    hardly two batches have the same one, so memory would grow with it; training meets the same
+    shapes again in every epoch, and keeps them.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
+    os.environ.setdefault("LRU_CACHE_CAPACITY", "32")
 
 
 def complain(message: str) -> int:

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dyparse.entry import remember_few_shapes
 from dyparse.errors import DyparseError
 from dyparse.shares import UNREADABLE, Parsed, Share, parse_share
 
@@ -42,6 +43,7 @@ class Settings(NamedTuple):
 
 def load_parser(settings: Settings) -> "Parser":
     """The parser, on its device and with its threads; DyparseError if one of them is not there."""
+    remember_few_shapes()
     from dyparse.experiment import prepare_machine  # it imports torch, which is slow
     from dyparse.parser import Parser
 
