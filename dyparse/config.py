@@ -90,7 +90,7 @@ def build(options: dict[str, Any], choice: str) -> Any:
     given = {str(key): value for key, value in options.items() if key != "_target_"}
     try:
         target = get_class(options["_target_"])
-    except (ImportError, ValueError, KeyError, TypeError) as error:
+    except (ImportError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{choice}._target_ names no class ({error})") from error
     return construct(target, given, choice)
 
@@ -141,7 +141,7 @@ def what_is_run(config: DictConfig) -> DictConfig:
     for name, before in ADDED_LATER.items():
         part, _, key = name.partition(".")
         if OmegaConf.select(what, name) == before:
-            del what[part][key]
+            what[part].pop(key, None)
     return what
 
 

@@ -196,9 +196,6 @@ def parse_file(
         before = os.stat(job.source)
         skipped = Skipped(tell)
         sentences, words = _parse_stream(parser, job, settings, skipped)
-        after = os.stat(job.source)
-        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
-            raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")
         record = Record(
             model=model,
             text=settings.text,
@@ -247,7 +244,12 @@ def _parse_stream(
             checked(blocks),
             max_tokens_per_batch=settings.max_tokens_per_batch,
         )
+        before = os.stat(job.source)
         write_sentences(parsed, out)
+        after = os.stat(job.source)
+        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+            raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")
+        job.record.unlink(missing_ok=True)  # it is of the output that is replaced now
     return sentences, words
 
 

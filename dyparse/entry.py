@@ -4,11 +4,11 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
 from dyparse.output_file import escape_what_the_locale_lacks
-from dyparse.signals import Stopped, ending_on_sigterm
+from dyparse.signals import Stopped, ending_cleanly
 
 # OpenMP threads that spin long while another waits for a busy core make training dozens of times
 # slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
@@ -21,19 +21,20 @@ def clear_errors() -> Iterator[None]:
 
     A warning is one line too; Ctrl-C and SIGTERM end the program with their statuses, 130 and 143.
     """
+    if sys.stdout is None:
+        sys.exit(complain("standard output is closed; send it to a file, or to /dev/null"))
     escape_what_the_locale_lacks()
     try:
-        with ending_on_sigterm(), _plain_warnings():
+        with ending_cleanly(), _plain_warnings():
             yield
     except DyparseError as error:
         found_by_all = isinstance(error, ConfigError | TreebankError)
-        is_first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started
-        sys.exit(complain(str(error)) if is_first or not found_by_all else 2)
+        sys.exit(2 if found_by_all and _is_other_process() else complain(str(error)))
     except Stopped as stop:
-        sys.stderr.write(f"{stop}\n")
+        _tell(f"{stop}\n")
         sys.exit(stop.status)
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        _tell("interrupted\n")
         sys.exit(130)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -80,5 +81,17 @@ def remember_few_shapes() -> None:
 
 def complain(message: str) -> int:
     """Tell an error; the exit status."""
-    sys.stderr.write(f"error: {message}\n")
+    _tell(f"error: {message}\n")
     return 2
+
+
+def _tell(text: str) -> None:
+    if sys.stderr is not None:
+        with suppress(OSError):  # nobody reads it any more
+            sys.stderr.write(text)
+
+
+def _is_other_process() -> bool:
+    """Whether torchrun started this process beside another on the same machine, which tells."""
+    launched = {"RANK", "WORLD_SIZE"} <= os.environ.keys()
+    return launched and os.environ.get("LOCAL_RANK", os.environ["RANK"]) != "0"

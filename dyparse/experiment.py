@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
 from dyparse.attachment_scores import align_words, attachment_scores
-from dyparse.checkpoint import write_metrics
+from dyparse.checkpoint import read_metrics, write_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
     EvaluateOptions,
@@ -32,7 +32,13 @@ from dyparse.config import (
 from dyparse.course import Lesson
 from dyparse.dropout import leave_uncompiled
 from dyparse.encoder import EncoderChoice
-from dyparse.errors import ConfigError, DyparseError, DyparseWarning, NoSplitError
+from dyparse.errors import (
+    CheckpointError,
+    ConfigError,
+    DyparseError,
+    DyparseWarning,
+    NoSplitError,
+)
 from dyparse.logger import Logger
 from dyparse.network import Network
 from dyparse.output_file import write
@@ -69,6 +75,8 @@ from dyparse.training_state import NAME, TrainingFile
 from dyparse.treebank import Treebank
 from dyparse.vocabulary import Vocabulary
 
+MOST_THREADS = 1024  # that torch can bear
+
 Read = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
 
 
@@ -97,10 +105,12 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
     run = built_run(config, choices, read)
     with ExitStack() as stack:
         processes = stack.enter_context(training_together(run.device))
-        if processes.is_first:
-            stack.enter_context(claimed(run.directory))
-            prepare_directory(run.directory, config, run.file)
-        processes.from_first(None)  # nobody reads before it is written
+        beginning = begin(run, config, stack) if processes.is_first else True
+        beginning = processes.from_first(beginning)  # nobody reads before it is written
+        if isinstance(beginning, DyparseError):
+            raise beginning
+        if not beginning:
+            return finished_results(run)
         say(describe_run(run.parser, run.lesson, choices, place(run.device, processes)))
         if run.options.compile:
             leave_uncompiled()
@@ -110,6 +120,27 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
         parts = (run.parser, run.lesson, forget)
         deque(run.trainer.train(*parts, file=run.file, processes=processes), maxlen=0)
         return {}
+
+
+def begin(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError:
+    """What the first process does before all: take the run's directory and prepare it.
+
+    Whether there is something to train, or the error that all processes are to raise.
+    """
+    try:
+        stack.enter_context(claimed(run.directory))
+        return prepare_directory(run.directory, config, run.file)
+    except DyparseError as error:
+        return error
+
+
+def finished_results(run: Run) -> dict[str, Any]:
+    """The results of a run that was finished before, told again."""
+    metrics = read_metrics(run.directory / MODEL)
+    results: dict[str, Any] = {s: metrics[s] for s in ("dev", "test") if s in metrics}
+    say(f"finished  already; train from the beginning with resume=false\n{result_table(results)}")
+    say(next_commands(run.directory / MODEL, run.treebank))
+    return results
 
 
 def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
@@ -165,9 +196,10 @@ def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
                 parts = (run.parser, run.lesson, keeper(run.directory))
                 epochs = run.trainer.train(*parts, file=run.file, processes=processes)
                 curve = follow_training(epochs, run.trainer.epochs, run.directory, log)
+            run.file.stop_if_asked()  # since the last epoch
             results = finish(run, curve)
-        log.finish(results, run.directory / MODEL)
-        run.file.remove()
+            log.finish(results, run.directory / MODEL)
+            run.file.finish()
         failed = False
     finally:
         log.close(failed=failed)
@@ -179,8 +211,13 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     model = run.directory / MODEL
     best_epoch = max(curve, key=lambda figures: figures["dev_las"])
     # Anew: a kill may have come between results that were being written and their checksum.
-    write_metrics(model, {"best_epoch": best_epoch})
-    best = Parser.load(model, run.device)
+    try:
+        write_metrics(model, {"best_epoch": best_epoch})
+        best = Parser.load(model, run.device)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"{error}; it was whole when the training saved it: train with resume=false"
+        ) from error
     results = final_results(best, run.splits)
     write_metrics(model, {"best_epoch": best_epoch, **results})
     system, exploration, loss = map(
@@ -220,6 +257,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
     device = prepare_machine(options.device, options.threads, seed=0)
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
+    require_other_files(options, gold)
     remedy = "take a model that does not read it"
     require_columns(parser.encoder.features, gold, treebank.name, remedy)
     stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
@@ -265,6 +303,15 @@ def read_splits(
     except NoSplitError as error:
         say(f"          no test results: {error}")
     return splits
+
+
+def require_other_files(options: EvaluateOptions, gold: Iterable[Sentence]) -> None:
+    """ConfigError if an evaluation would write over what it reads, or twice to one file."""
+    read = {Path(path).resolve() for path in {sentence.path for sentence in gold}}
+    written = [Path(path).resolve() for path in (options.conllu, options.json) if path]
+    for path in written:
+        if path in read or written.count(path) > 1:
+            raise ConfigError(f"{path} would be written over; name other files for conllu and json")
 
 
 def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
@@ -361,8 +408,8 @@ def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device
 
 def require_threads(threads: int | None) -> None:
     """ConfigError if there cannot be so many."""
-    if threads is not None and threads < 1:
-        raise ConfigError(f"threads is {threads}, expected 1 or more, or null for all")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ConfigError(f"threads is {threads}, expected 1 to {MOST_THREADS}, or null for all")
 
 
 def find_device(device: str) -> torch.device:
@@ -372,7 +419,8 @@ def find_device(device: str) -> torch.device:
     if device == "cuda" and launched():  # one for each process of this machine
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     try:
-        torch.empty(0, device=device)
+        if torch.empty(0, device=device).is_meta:
+            raise RuntimeError("it computes nothing")
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]

@@ -2,10 +2,10 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
@@ -20,12 +20,17 @@ def clear_option_errors() -> Iterator[None]:
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra raises, rather than prints and exits
     try:
         yield
-    except (HydraException, OmegaConfBaseException) as error:
-        sys.exit(complain(explanation(error)))
-    except ValueError as error:
-        if HydraConfig.initialized():  # the options were sound: a mistake of the code
+    except (HydraException, OmegaConfBaseException, ValueError, OSError) as error:
+        if _is_of_the_program(error):
             raise
         sys.exit(complain(explanation(error)))
+
+
+def _is_of_the_program(error: BaseException) -> bool:
+    """Whether it was raised after the options had been read: a mistake of the code."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    modules = {str(frame.f_globals.get("__name__")) for frame in frames} - {__name__}
+    return any(name.startswith("dyparse.") for name in modules)
 
 
 def explanation(error: Exception) -> str:

@@ -62,6 +62,8 @@ def _target(path: Path) -> Path:
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a directory, expected a file to write", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such directory to write to", str(path.parent))
     return path
 
 

@@ -4,6 +4,7 @@ names no place of the user's machine.
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,18 +15,21 @@ from filelock import FileLock, Timeout
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dyparse.config import NOT_HASHED, differences
+from dyparse.config import differences, what_is_run
 from dyparse.errors import ConfigError, DyparseError
+from dyparse.model_files import LISTED, MANIFEST
 from dyparse.output_file import write
 from dyparse.parser import Parser
-from dyparse.run_result import RESULT
+from dyparse.run_result import GOLD, PARSED, RESULT
 from dyparse.run_text import say
 from dyparse.sentence import Sentence
-from dyparse.training_state import TrainingFile
+from dyparse.training_state import DONE, NAME, TrainingFile
 
 CONFIG, MODEL, LOCK = "config.yaml", "model", ".lock"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
+WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
+HALF_WRITTEN = re.compile(rf"\.({'|'.join(map(re.escape, WRITTEN))})\.\d+\.tmp")
 
 
 def require_place(directory: Path) -> None:
@@ -62,20 +66,36 @@ def claimed(directory: Path) -> Iterator[None]:
         lock.release()
 
 
-def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -> None:
-    """Write the options of a run to its directory; what an earlier run left there that is no more
-    true is removed.
+def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -> bool:
+    """Write the options of a run to its directory; whether there is something left to train.
+
+    What an earlier run left there that is no more true is removed.
     """
-    if not config.resume:
-        file.remove()
-    else:
-        if (directory / MODEL).exists() or file.path.exists():
+    has_model = (directory / MODEL / MANIFEST).exists()
+    if config.resume:
+        if has_model or file.path.exists():
             _require_same_run(directory, config)
+        if has_model and _is_finished(file):
+            return False
         _take_up(file)
-    for left in (*directory.glob(".*.tmp"), *(directory / MODEL).glob(".*.tmp")):
-        left.unlink(missing_ok=True)  # of a process that was killed while it wrote
+    else:
+        file.remove()
+    for left in (*directory.iterdir(), *directory.glob(f"{MODEL}/.*")):
+        if HALF_WRITTEN.fullmatch(left.name):  # by a process that was killed
+            left.unlink(missing_ok=True)
     (directory / RESULT).unlink(missing_ok=True)  # this run is not finished yet
     write(directory / CONFIG, OmegaConf.to_yaml(shareable(config), resolve=True).encode())
+    return True
+
+
+def _is_finished(file: TrainingFile) -> bool:
+    """Whether this very training is; ConfigError if another one is, and would be lost."""
+    if file.done and file.done != file.options:
+        raise ConfigError(
+            f"{file.path.parent}: holds a run on other sentences or in another precision; choose "
+            "another place with output=DIR, or replace the run with resume=false"
+        )
+    return bool(file.done)
 
 
 def _require_same_run(directory: Path, config: DictConfig) -> None:
@@ -108,9 +128,9 @@ def identity(config: DictConfig, splits: dict[str, list[Sentence]], precision: s
 
     Where it runs, and how it is logged, may change.
     """
-    options = {key: value for key, value in config.items() if key not in NOT_HASHED}
-    options |= {"seed": config.seed, "treebank": None, "computed in": precision}
-    digest = hashlib.sha256(OmegaConf.to_yaml(OmegaConf.create(options), resolve=True).encode())
+    what = what_is_run(config)
+    what.update({"seed": config.seed, "treebank": None, "computed in": precision})
+    digest = hashlib.sha256(OmegaConf.to_yaml(what, resolve=True).encode())
     for sentence in (*splits["train"], *splits["dev"]):
         digest.update(sentence.to_conllu().encode())
     return digest.hexdigest()

@@ -1,5 +1,6 @@
-"""Ctrl-C and SIGTERM: a program that is asked to stop saves first what it has done."""
+"""Ctrl-C, SIGTERM and SIGHUP: a program that is asked to stop saves first what it has done."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 STDERR = 2
 ASKED = b"\nstopping after this batch; once more stops at once\n"
 
@@ -33,26 +35,27 @@ class StopRequest:
 
 @contextmanager
 def noticing(request: StopRequest) -> Iterator[None]:
-    """A first Ctrl-C or SIGTERM is written down only; a second one does what it does elsewhere."""
+    """A first signal is written down only; a second one does what it does elsewhere."""
 
     def note(number: int, _frame: FrameType | None) -> None:
         request.signal_number = number
         for name, handler in before.items():
             signal.signal(name, handler)
-        os.write(STDERR, ASKED)  # not sys.stderr: the signal may come while that is writing
+        with contextlib.suppress(OSError):  # whoever read it may have got the signal too
+            os.write(STDERR, ASKED)  # not sys.stderr: the signal may come while that is writing
 
-    with _handlers(note, signal.SIGINT, signal.SIGTERM) as before:
+    with _handlers(note, signal.SIGINT, *ENDING) as before:
         yield
 
 
 @contextmanager
-def ending_on_sigterm() -> Iterator[None]:
-    """SIGTERM is an exception as Ctrl-C is one, so that nothing half-written stays behind."""
+def ending_cleanly() -> Iterator[None]:
+    """SIGTERM and SIGHUP are exceptions as Ctrl-C is, so that nothing half-written stays behind."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise Stopped(number, "terminated")
 
-    with _handlers(end, signal.SIGTERM):
+    with _handlers(end, *ENDING):
         yield
 
 

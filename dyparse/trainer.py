@@ -49,7 +49,7 @@ class Trainer:
             self._require(name, getattr(self, name) >= 1, "1 or more")
         for name in ("learning_rate", "max_gradient_norm", "final_rate"):
             self._require(name, 0 < getattr(self, name) < math.inf, "more than 0")
-        self._require("weight_decay", self.weight_decay >= 0, "0 or more")
+        self._require("weight_decay", 0 <= self.weight_decay < math.inf, "0 or more")
         for name in ("beta1", "beta2", "average_decay"):
             self._require(name, 0 <= getattr(self, name) < 1, "0 <= x < 1")
         require_precision(self.precision, "trainer.precision")

@@ -3,7 +3,7 @@
 Weights and their average, the optimizer, the states that were kept, how far it is, the figures so
 far. Behind a line with version and checksum it is what torch saves, and read as plain data
 (`weights_only`). It is written beside the old one and renamed, and removed when the training is
-finished.
+finished; then `training.done` says of what.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from dyparse.output_file import write
 from dyparse.signals import Stopped, StopRequest
 from dyparse.state_memory import CompactStates
 
-NAME = "training.state"
+NAME, DONE = "training.state", "training.done"
 VERSION = b"dyparse training 1 "
 
 
@@ -83,15 +83,16 @@ class TrainingFile:
             "spans": memory.spans,
             "left_out": sorted(course.left_out),
         }
-        buffer = io.BytesIO()
-        torch.save(content, buffer)
         self.last = time.monotonic()
         try:
+            buffer = io.BytesIO()
+            torch.save(content, buffer)
             write(self.path, sealed(buffer.getvalue()))
             self.saved = str(progress)
-        except OSError as error:
+        except (OSError, MemoryError) as error:
+            reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
             warnings.warn(
-                f"{self.path}: {error.strerror or error}; the training goes on and {self.kept}: "
+                f"{self.path}: {reason}; the training goes on and {self.kept}: "
                 "make room, or mend the directory",
                 DyparseWarning,
                 stacklevel=2,
@@ -111,11 +112,12 @@ class TrainingFile:
 
     def load(self, course: Course) -> Progress | None:
         """Put a course where the saved one was; None if there is none of these options."""
-        if not self.fits():
+        content = self._content() if self.path.exists() else {"options": None}
+        if content["options"] != self.options:
             return None
         try:
-            progress = self._restored(course, self._content())
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            progress = self._restored(course, content)
+        except (LookupError, AttributeError, TypeError, ValueError, RuntimeError) as error:
             raise self._damaged(str(error)) from error
         self.saved = str(progress)
         return progress
@@ -153,9 +155,23 @@ class TrainingFile:
         course.left_out = set(content["left_out"])
         return progress
 
-    def remove(self) -> None:
-        """When the training is finished."""
+    @property
+    def done(self) -> str:
+        """Of what options and sentences a training was finished here; nothing if none was."""
+        try:
+            return self.path.with_name(DONE).read_text(encoding="ascii").strip()
+        except (FileNotFoundError, ValueError):
+            return ""
+
+    def finish(self) -> None:
+        """Write down that the training is finished; it needs no state any more."""
+        write(self.path.with_name(DONE), f"{self.options}\n".encode())
         self.path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Forget the training, finished or not."""
+        self.path.unlink(missing_ok=True)
+        self.path.with_name(DONE).unlink(missing_ok=True)
 
 
 def sealed(data: bytes) -> bytes:

@@ -6,6 +6,7 @@ import functools
 import io
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from dyparse.cli import main
 from dyparse.parser import Parser
 
 torch.set_num_threads(1)  # pytest -n takes the other cores
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell began us with &
 CASES = "fuzz cases"  # a property of a test's report
 
 

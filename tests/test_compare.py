@@ -41,7 +41,7 @@ def test_a_grid_is_run_its_models_dropped_and_what_is_finished_is_not_run_again(
     assert all(task.is_finished for task in tasks)
     assert {path.name for path in tasks[0].directory.iterdir()} == {
         *("config.yaml", "metrics.jsonl", "parsed.conllu", "gold.conllu", "train.log"),
-        *(RESULT, ".lock"),
+        *(RESULT, ".lock", "training.done"),
     }
     results = finished_results([tmp_path])
     assert {result.cell for _, result in results} == {task.cell for task in tasks}

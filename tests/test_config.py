@@ -2,16 +2,17 @@
 
 import dataclasses
 import importlib
+import os
 import re
+import types
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
-from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from tiny import CONF, run, yamls
+from tiny import CONF, PROJECT, run, yamls
 
 from dyparse.config import (
     EvaluateOptions,
@@ -108,6 +109,10 @@ WRONG = [
     ("seed=one", "seed"),
     ("seed=null", "seed"),
     ("threads=0", "threads is 0"),
+    ("threads=1000000", "threads is 1000000, expected 1 to 1024"),
+    ("device=meta", "device is 'meta'"),
+    ("trainer.weight_decay=inf", "trainer.weight_decay is inf"),
+    ("treebank._target_=null", "treebank._target_ names no class"),
     ("threads=two", "threads"),
     ("device=nosuch", "device is 'nosuch'"),
 ]
@@ -180,13 +185,26 @@ def test_what_hydra_finds_wrong_is_told_with_what_there_is(override, told):
     assert "\n" not in message
 
 
-def test_a_mistake_of_the_code_is_not_told_as_one_of_the_options(monkeypatch):
+def test_a_mistake_of_the_code_is_not_told_as_one_of_the_options(tmp_path):
+    mistake = "        __import__('dyparse.choice').choice.find('system', 'nosuch')\n"
+    script, begins = (PROJECT / "train.py").read_text(), "        train(config,"
+    broken = script.replace(begins, mistake + begins)
+    (tmp_path / "train.py").write_text(broken.replace('"conf"', repr(str(CONF))))
+    done = run(tmp_path / "train.py", "trainer=debug", cwd=tmp_path, PYTHONPATH=str(PROJECT))
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "ValueError: no system 'nosuch'" in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "of_ours"), [(ValueError, int), (OSError, os.stat)])
+def test_errors_before_the_program_begins_are_told_and_later_ones_raised(kind, of_ours):
     with pytest.raises(SystemExit) as caught, clear_option_errors():
-        raise ValueError("found while the options are read")
+        of_ours("no such thing")
     assert caught.value.code == 2
-    monkeypatch.setattr(HydraConfig, "initialized", lambda: True)
-    with pytest.raises(ValueError, match="of the code"), clear_option_errors():
-        raise ValueError("of the code")
+    program = types.ModuleType("dyparse.of_the_test")
+    exec("def work(call):\n    call('no such thing')", vars(program))
+    with pytest.raises(kind), clear_option_errors():
+        program.work(of_ours)
 
 
 def test_sizes_that_no_memory_holds_are_one_message(tmp_path):

@@ -18,8 +18,9 @@ from hydra import compose, initialize_config_dir
 from tiny import CONF, PROJECT, run
 
 from dyparse import training_state
-from dyparse.errors import ConfigError, DyparseError, DyparseWarning
+from dyparse.errors import CheckpointError, ConfigError, DyparseError, DyparseWarning
 from dyparse.experiment import train
+from dyparse.signals import Stopped
 from dyparse.training_state import NAME
 
 CHOICES = {"system": "arc_eager", "exploration": "dagger_replay", "loss": "set_nll"}
@@ -101,8 +102,10 @@ def undisturbed(once):
 
 def killed(directory, moment):
     """Start a training and kill it so many seconds after it began to train; whether that hit it."""
+    config = directory / "run" / "config.yaml"
+    before = config.stat().st_mtime_ns if config.exists() else 0
     process = started(directory, "output=run")
-    while not (directory / "run" / "config.yaml").exists() and process.poll() is None:
+    while process.poll() is None and not (config.exists() and config.stat().st_mtime_ns > before):
         time.sleep(0.01)
     time.sleep(moment)
     process.kill()
@@ -129,7 +132,7 @@ def test_a_training_killed_at_any_moment_ends_like_an_undisturbed_one(
 def test_a_training_killed_again_and_again_ends_like_an_undisturbed_one(undisturbed, tmp_path):
     expected, seconds = undisturbed
     chance, kills = random.Random(0), 0
-    while kills < KILLS and killed(tmp_path, chance.uniform(0, seconds / 2)):
+    while kills < KILLS and killed(tmp_path, chance.uniform(0, seconds / 4)):
         kills += 1
     assert kills > 2
     done = run("train.py", *SMALL, "output=run", cwd=tmp_path)
@@ -159,8 +162,12 @@ def test_a_signal_saves_the_training_and_the_same_command_goes_on(
 def test_where_the_state_cannot_be_saved_training_goes_on_with_a_warning(
     undisturbed, tmp_path, monkeypatch
 ):
-    def full(path, _content):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    real = training_state.write
+
+    def full(path, content):
+        if path.name == NAME:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        real(path, content)
 
     monkeypatch.setattr(training_state, "write", full)
     with pytest.warns(DyparseWarning, match=r"No space left .* goes on and is not saved yet"):
@@ -270,8 +277,82 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     for path in (tmp_path / "run", tmp_path / "run" / "model"):
         path.mkdir()
         Path(path, ".model.safetensors.123.tmp").write_bytes(b"half")
+        Path(path, ".mine.123.tmp").write_bytes(b"of somebody else")
     train_here(tmp_path / "run", "resume=false")
-    assert not list(tmp_path.rglob(".*.tmp"))
+    assert {path.name for path in tmp_path.rglob(".*.tmp")} == {".mine.123.tmp"}
+
+
+def test_the_same_command_after_the_end_trains_nothing_and_tells_the_results(tmp_path, capsys):
+    results = train_here(tmp_path / "run", "trainer.epochs=1")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*")}
+    capsys.readouterr()
+    again = train_here(tmp_path / "run", "trainer.epochs=1")
+    printed = capsys.readouterr().out
+    assert again == results
+    assert f"{results['test']['las']:.2f}" in printed
+    assert "finished  already" in printed
+    left = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*")}
+    assert {**left, tmp_path / "run" / ".lock": 0} == {**before, tmp_path / "run" / ".lock": 0}
+
+
+def test_a_finished_run_on_other_sentences_is_not_written_over(tmp_path):
+    def fewer(treebank, split):
+        return treebank.read(split)[:30]
+
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("train", [*SMALL, f"output={tmp_path / 'run'}", "trainer.epochs=1"])
+    before = (tmp_path / "run" / "model" / "model.safetensors").read_bytes()
+    with pytest.raises(ConfigError, match=r"holds a run on other sentences.*resume=false"):
+        train(config, CHOICES, read=fewer)
+    assert (tmp_path / "run" / "model" / "model.safetensors").read_bytes() == before
+
+
+def test_a_signal_after_the_last_epoch_is_not_forgotten(tmp_path, monkeypatch):
+    from dyparse import experiment
+
+    real = experiment.follow_training
+
+    def follow_and_signal(*arguments):
+        curve = real(*arguments)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.05)
+        return curve
+
+    monkeypatch.setattr(experiment, "follow_training", follow_and_signal)
+    with pytest.raises(Stopped, match="saved after epoch 1"):
+        train_here(tmp_path / "run", "trainer.epochs=1")
+    monkeypatch.undo()
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    assert (tmp_path / "run" / "result.json").exists()
+
+
+def test_a_model_that_is_gone_at_the_end_is_told_with_the_remedy(tmp_path, monkeypatch):
+    from dyparse import experiment
+
+    real = experiment.follow_training
+
+    def follow_and_remove(*arguments):
+        curve = real(*arguments)
+        shutil.rmtree(tmp_path / "run" / "model")
+        return curve
+
+    monkeypatch.setattr(experiment, "follow_training", follow_and_remove)
+    with pytest.raises(CheckpointError, match=r"no such model directory.*resume=false"):
+        train_here(tmp_path / "run", "trainer.epochs=1")
+
+
+def test_ctrl_c_saves_although_nobody_reads_what_is_told(undisturbed, tmp_path):
+    process = started(tmp_path, "output=run", "checkpoint_minutes=1000")
+    process.stderr.close()
+    while process.poll() is None and not (tmp_path / "run" / NAME).exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    assert process.wait(timeout=120) == 130
+    again = run("train.py", *SMALL, "output=run", cwd=tmp_path)
+    assert "resuming" in again.stdout
+    assert outcome(tmp_path / "run") == undisturbed[0]
 
 
 @pytest.mark.slow

@@ -216,6 +216,7 @@ def test_the_old_treebank_comes_back_if_the_new_one_cannot_be_placed(tmp_path, m
         ({"release": "2.1/../x"}, "is not known"),
         ({"url": "file:///etc/passwd"}, "not a web address"),
         ({"url": "nonsense"}, "not a web address"),
+        ({"url": "http://[::1/{name}"}, "not a web address"),
         ({"url": "https://me:secret@example.org/{name}"}, "^example.org: .* a name or password"),
     ],
 )

@@ -80,3 +80,29 @@ def test_a_lack_of_memory_is_one_message(capsys):
     with pytest.raises(SystemExit), clear_errors():
         raise MemoryError
     assert capsys.readouterr().err.startswith("error: not enough memory; ")
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_told"),
+    [
+        ({"RANK": "1"}, True),  # somebody else's variable
+        ({"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"}, False),
+        ({"RANK": "2", "WORLD_SIZE": "4", "LOCAL_RANK": "0"}, True),  # the first of another machine
+    ],
+)
+def test_of_several_processes_on_a_machine_one_tells(environment, is_told, capsys, monkeypatch):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert exit_status(ConfigError("wrong")) == 2
+    assert (capsys.readouterr().err == "error: wrong\n") is is_told
+
+
+def test_a_closed_standard_output_or_error_is_no_traceback(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(SystemExit) as stop, clear_errors():
+        raise AssertionError("not reached")
+    assert stop.value.code == 2
+    assert "standard output is closed" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr("sys.stderr", None)
+    assert exit_status(ConfigError("wrong")) == 2

@@ -227,8 +227,19 @@ def test_wandb_is_told_not_to_look_at_the_machine(fake_wandb, tmp_path):
 def test_another_mode_and_no_time_to_wait_are_refused_by_name():
     with pytest.raises(ValueError, match=r"logger\.mode is 'sometimes'"):
         WandbLogger(mode="sometimes")
-    with pytest.raises(ValueError, match=r"logger\.timeout_seconds is 0"):
-        WandbLogger(timeout_seconds=0)
+    for seconds in (0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=rf"logger\.timeout_seconds is {seconds}"):
+            WandbLogger(timeout_seconds=seconds)
+    for tag in ("", "x" * 65):
+        with pytest.raises(ValueError, match=rf"logger\.tags has '{tag}'"):
+            WandbLogger(tags=["good", tag])
+
+
+def test_a_wrong_mode_in_the_environment_is_one_message(fake_wandb, monkeypatch, tmp_path):
+    fake_wandb()
+    monkeypatch.setenv("WANDB_MODE", "bogus")
+    with pytest.raises(ConfigError, match="WANDB_MODE is 'bogus', expected one of auto"):
+        WandbLogger().open(tmp_path, {})
 
 
 @pytest.mark.parametrize("path", yamls("logger"), ids=lambda path: path.stem)

@@ -86,3 +86,9 @@ def test_a_file_system_that_cannot_flush_directories_will_do_and_a_broken_disk_i
     with expected:
         write(tmp_path / "file", b"new")
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"new")]
+
+
+def test_a_directory_that_is_not_there_is_named_itself(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        write(tmp_path / "none" / "out", b"")
+    assert caught.value.filename == str(tmp_path / "none")

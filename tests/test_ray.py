@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import types
+from collections import deque
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -147,6 +148,38 @@ def test_a_file_is_finished_until_model_options_input_or_output_change(
     parse_file(parser, job, model, settings)
     job.record.write_text("[]")
     assert not is_finished(job, model, settings)
+
+
+def test_an_output_whose_record_could_not_be_written_is_not_finished(
+    parser, settings, corpus, tmp_path, monkeypatch
+):
+    job = Job(str(corpus / "a.conllu"), str(tmp_path / "out" / "a.conllu"))
+    parse_file(parser, job, "one", settings)
+    monkeypatch.setattr("dyparse.corpus.write", full)
+    with pytest.raises(OSError, match="full"):
+        parse_file(parser, job, "two", settings)  # an output of the same size, of another model
+    assert not is_finished(job, "one", settings)
+
+
+def full(*_):
+    raise OSError("full")
+
+
+def test_a_file_that_changes_while_it_is_parsed_leaves_the_old_output(
+    parser, settings, corpus, tmp_path, monkeypatch
+):
+    job = Job(str(corpus / "a.conllu"), str(tmp_path / "out" / "a.conllu"))
+    parse_file(parser, job, "one", settings)
+    before = Path(job.output).read_bytes()
+
+    def write_and_change(sentences, _out):
+        deque(sentences, maxlen=0)
+        Path(job.source).write_text(TEXT * 2)
+
+    monkeypatch.setattr("dyparse.corpus.write_sentences", write_and_change)
+    with pytest.raises(TreebankError, match="changed while it was parsed"):
+        parse_file(parser, job, "one", settings)
+    assert Path(job.output).read_bytes() == before
 
 
 def test_the_digest_of_a_model_is_that_of_its_parts(model_directory, tmp_path):

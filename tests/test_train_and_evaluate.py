@@ -75,7 +75,7 @@ def test_train_py_writes_metrics_and_a_complete_model_and_says_where(debug_run):
     assert re.fullmatch(r"arc_eager-dagger_replay-sample-seed1-[0-9a-f]{8}", directory.name)
     assert {path.name for path in directory.iterdir()} == {
         *("config.yaml", "metrics.jsonl", "model", "result.json", "parsed.conllu", "gold.conllu"),
-        ".lock",
+        *(".lock", "training.done"),
     }
     assert {path.name for path in (directory / "model").iterdir()} == {
         *("config.yaml", "metrics.json", "model.safetensors", "vocabulary.json"),
@@ -240,6 +240,17 @@ def test_a_real_treebank_is_evaluated(model_directory, tmp_path):
     assert [s.form for s in parsed] == [s.form for s in gold]
 
 
+def test_an_evaluation_does_not_write_over_what_it_reads(model_directory, tmp_path):
+    gold = write(tmp_path / "gold.conllu", sample("test")[:3])
+    overrides = [f"model={model_directory}", "treebank=files", f"treebank.test={gold}", "threads=1"]
+    before = gold.read_bytes()
+    for outputs in ([f"conllu={gold}"], [f"json={gold}"], ["json=same", "conllu=same"]):
+        with pytest.raises(ConfigError, match="would be written over"):
+            evaluate(configured("evaluate", *overrides, *outputs))
+    assert gold.read_bytes() == before
+    assert not Path("same").exists()
+
+
 def test_a_treebank_that_is_not_there_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for overrides in (
@@ -277,6 +288,7 @@ def test_another_run_in_the_same_directory_replaces_the_first_only_if_that_is_sa
         trained_here(tmp_path / "run", *small, "seed=2", "system.root=first")
     assert before == {path: path.read_bytes() for path in before}
     trained_here(tmp_path / "run", *small, "seed=1")  # the same again is no other
+    assert before == {path: path.read_bytes() for path in before}
     trained_here(tmp_path / "run", *small, "seed=2", "resume=false")
     assert len(epochs_of(tmp_path / "run")) == 1
     trained_here(tmp_path / "fresh", *small, "seed=2")

@@ -89,7 +89,7 @@ def test_nothing_can_be_held_out_of_one_sentence(tmp_path):
             files.read(split)
 
 
-@pytest.mark.parametrize("share", [0.0, -0.1, 0.6, 1.0, float("nan")])
+@pytest.mark.parametrize("share", [0.0, -0.1, 1e-320, 0.6, 1.0, float("nan")])
 def test_a_share_that_leaves_nothing_is_refused(share):
     for treebank in (partial(Files, "x.conllu"), partial(UD, "ud", "UD_Latin-Parts")):
         with pytest.raises(ValueError, match=r"treebank\.held_out is"):

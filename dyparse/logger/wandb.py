@@ -5,6 +5,7 @@ of host, paths, code, git and terminal is switched off. A connection that is los
 a warning; what was not sent lies beside the model, for `wandb sync`.
 """
 
+import math
 import os
 import re
 import warnings
@@ -17,6 +18,7 @@ from typing import Any
 from dyparse.errors import ConfigError, DyparseWarning
 
 MODES = ("auto", "online", "offline")
+LONGEST_TAG = 64  # wandb's limit
 PRIVATE: dict[str, Any] = {
     **{"x_disable_meta": True, "x_disable_machine_info": True, "host": "-"},
     **{"disable_git": True, "disable_code": True, "console": "off"},
@@ -40,9 +42,13 @@ class WandbLogger:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"logger.mode is {self.mode!r}, expected one of {', '.join(MODES)}")
-        if not self.timeout_seconds > 0:
+        if not 0 < self.timeout_seconds < math.inf:
             raise ValueError(
                 f"logger.timeout_seconds is {self.timeout_seconds}, expected more than 0"
+            )
+        if wrong := [tag for tag in self.tags if not 0 < len(tag) <= LONGEST_TAG]:
+            raise ValueError(
+                f"logger.tags has {wrong[0]!r}, expected 1 to {LONGEST_TAG} characters"
             )
 
     def open(self, directory: Path, config: dict[str, Any]) -> "WandbLog":
@@ -72,6 +78,10 @@ class WandbLogger:
         import wandb  # a slow import, for those only who log
 
         mode = os.environ.get("WANDB_MODE") or self.mode
+        if mode not in (*MODES, "disabled"):
+            raise ConfigError(
+                f"WANDB_MODE is {mode!r}, expected one of {', '.join(MODES)}, disabled"
+            )
         if mode == "auto":
             mode = "online" if wandb.api.api_key else "offline"
         told: dict[str, Any] = {

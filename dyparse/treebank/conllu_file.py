@@ -64,6 +64,8 @@ def opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
 
     Standard input is read below its text layer, whose encoding and line ends depend on the system.
     """
+    if source is None:  # what sys.stdin is then
+        raise TreebankError("<stdin>: standard input is closed; name a file to read")
     if source is sys.stdin:
         yield "<stdin>", _as_bytes(getattr(source, "buffer", source), "<stdin>")
     elif not isinstance(source, (str, os.PathLike)):

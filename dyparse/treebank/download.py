@@ -158,7 +158,10 @@ def _address(name: str, release: str, url: str) -> str:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", number):
         raise TreebankError(f"release {release!r} is not known; expected one such as {RELEASE}")
     address = url.replace("{name}", name).replace("{release}", number)
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise TreebankError(f"{address}: not a web address ({error}); check it") from None
     if parts.scheme not in ("http", "https"):
         raise TreebankError(f"{address}: not a web address; expected https://... or http://...")
     if parts.username is not None or parts.password is not None:

@@ -9,7 +9,7 @@ from dyparse.sentence import Sentence
 from dyparse.treebank.skipped import STOP, read_trees, warn
 
 SPLITS = ("train", "dev", "test")
-LARGEST_SHARE = 0.5
+SMALLEST_SHARE, LARGEST_SHARE = 1e-6, 0.5
 
 SplitFiles = Mapping[str, Sequence[str]]  # the files of each split there is, in order
 
@@ -61,10 +61,10 @@ def every(share: float) -> int:
 
 def require_held_out(share: float) -> None:
     """ValueError if this share of train cannot be held out."""
-    if not 0 < share <= LARGEST_SHARE:
+    if not SMALLEST_SHARE <= share <= LARGEST_SHARE:
         raise ValueError(
-            f"treebank.held_out is {share}, expected a share of train above 0 and at most "
-            f"{LARGEST_SHARE}, such as 0.1 for every 10th sentence"
+            f"treebank.held_out is {share}, expected a share of train from {SMALLEST_SHARE} "
+            f"to {LARGEST_SHARE}, such as 0.1 for every 10th sentence"
         )
 
 
