@@ -37,7 +37,7 @@ from dyparse.batch import group_by_length
 from dyparse.choice import load
 from dyparse.course import Course, Lesson
 from dyparse.encoder.bilstm import BiLSTM
-from dyparse.experiment import find_device
+from dyparse.machine import find_device
 from dyparse.loss.set_nll import SetNLL
 from dyparse.moving_average import MovingAverage
 from dyparse.network import Network

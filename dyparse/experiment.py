@@ -1,8 +1,6 @@
 """One run, from options to results: what train.py and evaluate.py do."""
 
 import json
-import os
-import random
 import time
 import warnings
 from collections import deque
@@ -12,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
-from dyparse.attachment_scores import align_words, attachment_scores
+from dyparse.attachment_scores import attachment_scores
 from dyparse.checkpoint import read_metrics, write_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
@@ -26,7 +23,6 @@ from dyparse.config import (
     build,
     checked,
     construct,
-    require_seed,
     run_directory,
 )
 from dyparse.course import Lesson
@@ -40,11 +36,12 @@ from dyparse.errors import (
     NoSplitError,
 )
 from dyparse.logger import Logger
+from dyparse.machine import prepare_machine
 from dyparse.network import Network
 from dyparse.output_file import write
 from dyparse.parser import Parser
 from dyparse.precision import resolved
-from dyparse.processes import Processes, launched, training_together
+from dyparse.processes import Processes, training_together
 from dyparse.run_files import (
     MODEL,
     claimed,
@@ -56,15 +53,7 @@ from dyparse.run_files import (
     shareable,
     telling_what_is_kept,
 )
-from dyparse.run_result import (
-    GOLD,
-    PARSED,
-    Cell,
-    RunResult,
-    results_on,
-    split_scores,
-    versions,
-)
+from dyparse.run_result import Cell, keep_result, shared_setting
 from dyparse.run_text import describe_run, epoch_line, next_commands, place, result_table, say
 from dyparse.score_report import ScoreReport, score_report
 from dyparse.sentence import MOST_WORDS, Sentence
@@ -74,8 +63,6 @@ from dyparse.trainer import Trainer
 from dyparse.training_state import NAME, TrainingFile
 from dyparse.treebank import Treebank
 from dyparse.vocabulary import Vocabulary
-
-MOST_THREADS = 1024  # that torch can bear
 
 Read = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
 
@@ -334,50 +321,6 @@ def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str
     return results
 
 
-def keep_result(
-    directory: Path,
-    cell: Cell,
-    setting: dict[str, Any],
-    curve: list[dict[str, float]],
-    splits: dict[str, list[Sentence]],
-    parser: Parser,
-) -> None:
-    """Write what a comparison needs: `result.json`, and the sentences as parsed and as in gold.
-
-    They are those of test, or of dev where there is no test.
-    """
-    dev = align_words(splits["dev"], list(parser.parse_sentences(splits["dev"])))
-    split = "test" if "test" in splits else "dev"
-    gold = splits[split]
-    test, sentences, analysis, parsed = results_on(parser, gold)
-    best = max(curve, key=lambda figures: figures["dev_las"])
-    result = RunResult(
-        cell=cell,
-        setting=setting,
-        curve=curve,
-        best_epoch=int(best["epoch"]),
-        dev=split_scores(dev),
-        test=test,
-        sentences=sentences,
-        analysis=analysis,
-        train_words=sum(map(len, splits["train"])),
-        versions=versions(),
-        split=split,
-    )
-    for name, trees in ((PARSED, parsed), (GOLD, gold)):
-        write(directory / name, "".join(s.to_conllu() for s in trees).encode())
-    result.save(directory)
-
-
-def shared_setting(options: TrainOptions) -> dict[str, Any]:
-    """What two runs must have in common to be compared."""
-    parts = {name: getattr(options, name) for name in ("encoder", "network", "trainer")}
-    return {
-        name: {key: value for key, value in part.items() if key != "_target_"}
-        for name, part in parts.items()
-    }
-
-
 def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str, float]:
     """UAS and LAS over all words, and the speed of parsing."""
     list(parser.parse_sentences(sentences[:10]))  # compiles, where nothing is in the cache
@@ -392,38 +335,3 @@ def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str,
         "words": scores.words,
         "sentences_per_second": len(sentences) / seconds,
     }
-
-
-def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device:
-    """Seed every generator, set the number of threads; the device that was asked for."""
-    require_seed(seed)
-    require_threads(threads)
-    if threads is not None:
-        torch.set_num_threads(threads)
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-    return find_device(device)
-
-
-def require_threads(threads: int | None) -> None:
-    """ConfigError if there cannot be so many."""
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ConfigError(f"threads is {threads}, expected 1 to {MOST_THREADS}, or null for all")
-
-
-def find_device(device: str) -> torch.device:
-    """The device that was asked for, if it is there."""
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and launched():  # one for each process of this machine
-        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
-    try:
-        if torch.empty(0, device=device).is_meta:
-            raise RuntimeError("it computes nothing")
-        return torch.device(device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        told = f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
-        # Of several processes each has a device of its own, and this one has to tell.
-        raise (DyparseError if launched() else ConfigError)(told) from error

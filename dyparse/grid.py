@@ -22,7 +22,7 @@ from dyparse.config import (
     run_directory,
 )
 from dyparse.errors import ConfigError
-from dyparse.experiment import find_device, require_threads
+from dyparse.machine import find_device, require_threads
 from dyparse.network import Network
 from dyparse.run_result import RESULT, Cell
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dyparse.attachment_scores import AlignedWords, align_words, scores_of, universal_relations
 from dyparse.batch import group_by_length
+from dyparse.config import TrainOptions
 from dyparse.error_analysis import Derivations, error_analysis
 from dyparse.errors import DyparseError
 from dyparse.output_file import write
@@ -173,4 +174,48 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "numba": numba.__version__,
         "python": platform.python_version(),
+    }
+
+
+def keep_result(
+    directory: Path,
+    cell: Cell,
+    setting: dict[str, Any],
+    curve: list[dict[str, float]],
+    splits: dict[str, list[Sentence]],
+    parser: Parser,
+) -> None:
+    """Write what a comparison needs: `result.json`, and the sentences as parsed and as in gold.
+
+    They are those of test, or of dev where there is no test.
+    """
+    dev = align_words(splits["dev"], list(parser.parse_sentences(splits["dev"])))
+    split = "test" if "test" in splits else "dev"
+    gold = splits[split]
+    test, sentences, analysis, parsed = results_on(parser, gold)
+    best = max(curve, key=lambda figures: figures["dev_las"])
+    result = RunResult(
+        cell=cell,
+        setting=setting,
+        curve=curve,
+        best_epoch=int(best["epoch"]),
+        dev=split_scores(dev),
+        test=test,
+        sentences=sentences,
+        analysis=analysis,
+        train_words=sum(map(len, splits["train"])),
+        versions=versions(),
+        split=split,
+    )
+    for name, trees in ((PARSED, parsed), (GOLD, gold)):
+        write(directory / name, "".join(s.to_conllu() for s in trees).encode())
+    result.save(directory)
+
+
+def shared_setting(options: TrainOptions) -> dict[str, Any]:
+    """What two runs must have in common to be compared."""
+    parts = {name: getattr(options, name) for name in ("encoder", "network", "trainer")}
+    return {
+        name: {key: value for key, value in part.items() if key != "_target_"}
+        for name, part in parts.items()
     }

@@ -44,7 +44,7 @@ class Settings(NamedTuple):
 def load_parser(settings: Settings) -> "Parser":
     """The parser, on its device and with its threads; DyparseError if one of them is not there."""
     remember_few_shapes()
-    from dyparse.experiment import prepare_machine  # it imports torch, which is slow
+    from dyparse.machine import prepare_machine  # it imports torch, which is slow
     from dyparse.parser import Parser
 
     device = prepare_machine(settings.device, settings.threads, seed=0)

@@ -37,7 +37,7 @@ SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
     ("checkpoint",),
     ("error_analysis",),
     ("score_report", "attachment_scores"),
-    ("option_errors",),
+    ("option_errors", "machine"),
     ("config",),
     ("model",),
     CHOICES,

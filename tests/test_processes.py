@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 from tiny import PROJECT, run
 
-from dyparse.experiment import find_device
+from dyparse.machine import find_device
 from dyparse.processes import ALONE, Processes, launched, training_together
 from dyparse.training_state import NAME
 

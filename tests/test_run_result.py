@@ -14,7 +14,6 @@ from dyparse.attachment_scores import align_words, attachment_scores
 from dyparse.config import TrainOptions, checked
 from dyparse.error_analysis import error_analysis
 from dyparse.errors import DyparseError
-from dyparse.experiment import keep_result, shared_setting
 from dyparse.parser import Parser
 from dyparse.run_result import (
     FORMAT_VERSION,
@@ -22,10 +21,12 @@ from dyparse.run_result import (
     RESULT,
     Cell,
     RunResult,
+    keep_result,
     read_result,
     results_on,
     sentence_counts,
     setting_name,
+    shared_setting,
     split_scores,
     versions,
     watch,
