@@ -38,7 +38,8 @@ def find_device(device: str) -> torch.device:
     if device == "cuda" and launched():  # one for each process of this machine
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     try:
-        if torch.empty(0, device=device).is_meta:
+        torch.empty(0, device=device)
+        if torch.device(device).type == "meta":
             raise RuntimeError("it computes nothing")
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:
