@@ -76,10 +76,12 @@ def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -
         if has_model or file.path.exists():
             _require_same_run(directory, config)
         if has_model and _is_finished(file):
+            file.remove()  # a kill may have come before that
             return False
         _take_up(file)
     else:
         file.remove()
+    file.reopen()
     for left in (*directory.iterdir(), *directory.glob(f"{MODEL}/.*")):
         if HALF_WRITTEN.fullmatch(left.name):  # by a process that was killed
             left.unlink(missing_ok=True)

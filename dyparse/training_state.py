@@ -168,10 +168,13 @@ class TrainingFile:
         write(self.path.with_name(DONE), f"{self.options}\n".encode())
         self.path.unlink(missing_ok=True)
 
-    def remove(self) -> None:
-        """Forget the training, finished or not."""
-        self.path.unlink(missing_ok=True)
+    def reopen(self) -> None:
+        """The training is not finished any more, if it was."""
         self.path.with_name(DONE).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Forget how far the training is."""
+        self.path.unlink(missing_ok=True)
 
 
 def sealed(data: bytes) -> bytes:

@@ -63,6 +63,12 @@ def parser(model_directory: Path) -> Parser:
 
 
 @pytest.fixture
+def saved(model_directory, tmp_path):
+    """A copy of the tiny model that may be damaged."""
+    return shutil.copytree(model_directory, tmp_path / "model")
+
+
+@pytest.fixture
 def dyparse_command(capsys, monkeypatch):
     """dyparse_command(*arguments, stdin=…) → (exit status, standard output, standard error)."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_checkpoint import assert_refused, forge, rewrite_config, saved  # noqa: F401
+from test_checkpoint import assert_refused, forge, rewrite_config
 from test_config import configured, named
 from test_logger import fake_wandb  # noqa: F401
 from test_train_and_evaluate import trained_here
@@ -86,19 +86,19 @@ def test_without_decay_the_average_is_the_weights_after_any_number_of_updates():
         lambda config: config["encoder"].update(hidden=10**14),
     ],
 )
-def test_sizes_that_cannot_be_built_are_refused(saved, change):  # noqa: F811
+def test_sizes_that_cannot_be_built_are_refused(saved, change):
     rewrite_config(saved, change)
     assert_refused(saved, saved)
 
 
 @pytest.mark.parametrize("content", [b"x: 2001-99-99", b"[" * 5000])
-def test_yaml_that_cannot_be_read_is_refused(saved, content):  # noqa: F811
+def test_yaml_that_cannot_be_read_is_refused(saved, content):
     (saved / "config.yaml").write_bytes(content)
     forge(saved)
     assert_refused(saved, saved / "config.yaml", "damaged")
 
 
-def test_weights_of_an_unknown_type_are_refused(saved):  # noqa: F811
+def test_weights_of_an_unknown_type_are_refused(saved):
     header = b'{"a":{"dtype":"F8_E8M0","shape":[1],"data_offsets":[0,1]}}'
     content = len(header).to_bytes(8, "little") + header + b"\0"
     (saved / "model.safetensors").write_bytes(content)

@@ -22,12 +22,6 @@ FILES = ("model.safetensors", "config.yaml", "vocabulary.json", "metrics.json")
 MANIFEST = "manifest.sha256"
 
 
-@pytest.fixture
-def saved(model_directory, tmp_path):
-    """A copy of the tiny model that may be damaged."""
-    return shutil.copytree(model_directory, tmp_path / "model")
-
-
 def assert_refused(directory, path, finding=""):
     """Loading fails with one message: the path, and what was found."""
     with pytest.raises(CheckpointError, match=re.escape(str(path))) as caught:

@@ -229,7 +229,8 @@ def test_what_cannot_be_read_is_one_message(command, file, model_directory, tmp_
     latin = file("latin.txt", b"na\xefve\n")
     assert_one_message(command("parse", model_directory, latin, "--text"), "latin.txt:1: ", "UTF-8")
     into = tmp_path / "no" / "where"
-    assert_one_message(command("parse", model_directory, good, "-o", into), into.parent, "no such directory")
+    wrong = command("parse", model_directory, good, "-o", into)
+    assert_one_message(wrong, into.parent, "no such directory")
 
 
 @pytest.mark.parametrize(

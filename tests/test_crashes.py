@@ -295,6 +295,24 @@ def test_the_same_command_after_the_end_trains_nothing_and_tells_the_results(tmp
     assert {**left, tmp_path / "run" / ".lock": 0} == {**before, tmp_path / "run" / ".lock": 0}
 
 
+def test_a_run_that_begins_anew_is_not_finished_until_it_is(tmp_path, monkeypatch):
+    from dyparse.logger.none import NoLogger
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    train_here(tmp_path / "run")
+    weights = (tmp_path / "run" / "model" / "model.safetensors").read_bytes()
+    shutil.rmtree(tmp_path / "run" / "model")  # as `dyparse compare` does
+    monkeypatch.setattr(NoLogger, "epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_here(tmp_path / "run")
+    monkeypatch.undo()
+    train_here(tmp_path / "run")
+    assert (tmp_path / "run" / "model" / "model.safetensors").read_bytes() == weights
+    assert (tmp_path / "run" / "result.json").exists()
+
+
 def test_a_finished_run_on_other_sentences_is_not_written_over(tmp_path):
     def fewer(treebank, split):
         return treebank.read(split)[:30]

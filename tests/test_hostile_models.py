@@ -22,7 +22,6 @@ from test_checkpoint import (
     assert_refused,
     forge,
     rewrite_config,
-    saved,  # noqa: F401
 )
 from test_cli import assert_one_message
 from tiny import fresh_parser, run, sample
@@ -57,7 +56,7 @@ def bind(path):
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @pytest.mark.parametrize("name", [*FILES, MANIFEST])
-def test_only_regular_files_are_opened(saved, name, kind):  # noqa: F811
+def test_only_regular_files_are_opened(saved, name, kind):
     (saved / name).unlink()
     SPECIAL[kind](saved / name)
     finding = {"loop": "Too many levels", "link to nothing": "No such file"}
@@ -67,7 +66,7 @@ def test_only_regular_files_are_opened(saved, name, kind):  # noqa: F811
             digest_of_model(saved)
 
 
-def test_links_to_files_are_followed_as_caches_make_them(saved, tmp_path):  # noqa: F811
+def test_links_to_files_are_followed_as_caches_make_them(saved, tmp_path):
     for name in (*FILES, MANIFEST):
         (saved / name).rename(tmp_path / name)
         (saved / name).symlink_to(tmp_path / name)
@@ -76,14 +75,14 @@ def test_links_to_files_are_followed_as_caches_make_them(saved, tmp_path):  # no
 
 
 @pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs /proc")
-def test_a_file_that_does_not_tell_its_size_is_refused(saved):  # noqa: F811
+def test_a_file_that_does_not_tell_its_size_is_refused(saved):
     (saved / "vocabulary.json").unlink()
     (saved / "vocabulary.json").symlink_to("/proc/version")
     assert_refused(saved, saved / "vocabulary.json", "sha256")
 
 
 @pytest.mark.parametrize("name", [*FILES, MANIFEST])
-def test_a_file_of_a_terabyte_is_refused_at_once(saved, name):  # noqa: F811
+def test_a_file_of_a_terabyte_is_refused_at_once(saved, name):
     os.truncate(saved / name, 2**40)  # sparse: it takes no room on the disk
     start = time.perf_counter()
     assert_refused(saved, saved / name, "expected at most")
@@ -100,7 +99,7 @@ def test_names_that_are_no_directory_are_refused(path, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_named(saved):  # noqa: F811
+def test_what_may_not_be_read_is_named(saved):
     for path in (saved / "config.yaml", saved):
         path.chmod(0)
         assert_refused(saved, saved, "Permission denied")
@@ -200,7 +199,7 @@ def test_yaml_that_is_more_than_plain_data_is_refused(text):
         lambda config: config["network"].update({"hidden.x": 1}),
     ],
 )
-def test_a_config_with_absurd_values_is_refused_at_once_in_printable_words(saved, change):  # noqa: F811
+def test_a_config_with_absurd_values_is_refused_at_once_in_printable_words(saved, change):
     rewrite_config(saved, change)
     start = time.perf_counter()
     with pytest.raises(CheckpointError) as caught:
@@ -210,7 +209,7 @@ def test_a_config_with_absurd_values_is_refused_at_once_in_printable_words(saved
     assert len(str(caught.value)) < 1000
 
 
-def test_a_config_that_asks_for_much_memory_takes_none(saved):  # noqa: F811
+def test_a_config_that_asks_for_much_memory_takes_none(saved):
     rewrite_config(saved, lambda config: config["encoder"].update(hidden=10**6))
     program = (
         "import resource, sys, dyparse\n"
@@ -253,13 +252,13 @@ def rewrite_weights(directory, change):
         (lambda w: w.clear(), "is missing"),
     ],
 )
-def test_weights_of_other_names_shapes_types_or_not_finite_are_refused(saved, change, finding):  # noqa: F811
+def test_weights_of_other_names_shapes_types_or_not_finite_are_refused(saved, change, finding):
     path = rewrite_weights(saved, change)
     assert_refused(saved, path, finding)
 
 
 @pytest.mark.parametrize("scale", [1e38, -1e38, 1e-44, 0.0])
-def test_huge_weights_still_give_trees(saved, scale):  # noqa: F811
+def test_huge_weights_still_give_trees(saved, scale):
     rewrite_weights(saved, lambda w: [t.fill_(scale) for t in w.values()])
     assert_gives_trees(dyparse.load(saved))
 
@@ -283,7 +282,7 @@ def test_huge_weights_still_give_trees(saved, scale):  # noqa: F811
         b'{"a":' * 2000,
     ],
 )
-def test_headers_that_no_program_writes_are_refused(saved, header):  # noqa: F811
+def test_headers_that_no_program_writes_are_refused(saved, header):
     for size, rest in ((len(header), b""), (len(header), b"\0"), (2**63, b""), (10**8, b"")):
         path = saved / "model.safetensors"
         path.write_bytes(size.to_bytes(8, "little") + header + rest)
@@ -308,7 +307,7 @@ def test_headers_that_no_program_writes_are_refused(saved, header):  # noqa: F81
         lambda v: v.update({"more": []}),
     ],
 )
-def test_a_vocabulary_that_would_spoil_trees_is_refused(saved, change):  # noqa: F811
+def test_a_vocabulary_that_would_spoil_trees_is_refused(saved, change):
     path = saved / "vocabulary.json"
     vocabulary = json.loads(path.read_text())
     change(vocabulary)
@@ -318,21 +317,21 @@ def test_a_vocabulary_that_would_spoil_trees_is_refused(saved, change):  # noqa:
 
 
 @pytest.mark.parametrize("text", ["[" * 10**6, '{"words": ' * 10**5, "9" * 10**5, "\ufeff{}"])
-def test_json_without_end_is_refused(saved, text):  # noqa: F811
+def test_json_without_end_is_refused(saved, text):
     path = saved / "vocabulary.json"
     path.write_text(text)
     forge(saved)
     assert_refused(saved, path, "damaged")
 
 
-def test_loading_prints_nothing_and_warns_of_nothing(saved):  # noqa: F811
+def test_loading_prints_nothing_and_warns_of_nothing(saved):
     program = "import sys, dyparse; dyparse.load(sys.argv[1])"
     command = [sys.executable, "-W", "error", "-c", program, saved]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_loading_draws_no_random_numbers(saved):  # noqa: F811
+def test_loading_draws_no_random_numbers(saved):
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
@@ -340,7 +339,7 @@ def test_loading_draws_no_random_numbers(saved):  # noqa: F811
     assert torch.rand(1) == expected
 
 
-def test_bad_models_are_one_message_on_the_command_line(saved, dyparse_command, tmp_path):  # noqa: F811
+def test_bad_models_are_one_message_on_the_command_line(saved, dyparse_command, tmp_path):
     source = tmp_path / "in.conllu"
     source.write_text(sample("dev")[0].to_conllu())
     (saved / "metrics.json").write_text("{}")
@@ -355,7 +354,7 @@ def test_bad_models_are_one_message_on_the_command_line(saved, dyparse_command, 
     assert_one_message(dyparse_command("parse", "", source), "no such model directory")
 
 
-def test_a_bad_model_is_one_message_of_evaluate_py(saved, tmp_path):  # noqa: F811
+def test_a_bad_model_is_one_message_of_evaluate_py(saved, tmp_path):
     (saved / MANIFEST).unlink()
     done = run("evaluate.py", f"model={saved}", "treebank=sample", cwd=tmp_path)
     assert_one_message((done.returncode, done.stdout, done.stderr), MANIFEST, "missing")
@@ -456,14 +455,14 @@ def check_damage(directory, name, cases, damager):
 
 
 @pytest.mark.parametrize("name", [*FILES, MANIFEST])
-def test_no_damage_is_loaded_and_no_forgery_runs_anything(saved, name, other, tmp_path):  # noqa: F811
+def test_no_damage_is_loaded_and_no_forgery_runs_anything(saved, name, other, tmp_path):
     check_damage(saved, name, 80, Damager(f"1{name}", tmp_path / "was run", other))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*FILES, MANIFEST])
 @pytest.mark.parametrize("seed", range(5))
-def test_no_damage_is_loaded_in_many_more_cases(saved, name, seed, other, tmp_path):  # noqa: F811
+def test_no_damage_is_loaded_in_many_more_cases(saved, name, seed, other, tmp_path):
     check_damage(saved, name, 1000, Damager(f"{seed}{name}", tmp_path / "was run", other))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_checkpoint import FILES, MANIFEST, assert_refused, saved  # noqa: F401
+from test_checkpoint import FILES, MANIFEST, assert_refused
 from test_model_formats import KEPT
 from tiny import fresh_parser, sample
 
@@ -22,7 +22,7 @@ def content_of(directory):
 
 
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="needs sha256sum")
-def test_sha256sum_checks_a_model(saved):  # noqa: F811
+def test_sha256sum_checks_a_model(saved):
     command = ["sha256sum", "--check", "--strict", MANIFEST]
     done = subprocess.run(command, cwd=saved, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -32,7 +32,7 @@ def test_sha256sum_checks_a_model(saved):  # noqa: F811
     assert done.returncode == 1
 
 
-def test_a_model_without_its_manifest_is_refused(saved):  # noqa: F811
+def test_a_model_without_its_manifest_is_refused(saved):
     (saved / MANIFEST).unlink()
     assert_refused(saved, saved / MANIFEST, "missing")
 
@@ -63,13 +63,13 @@ LINE = f"{'0' * 64}  "
         lambda text: "\N{FULLWIDTH DIGIT ONE}" + text[1:],
     ],
 )
-def test_a_manifest_of_other_files_or_another_form_is_refused(saved, change):  # noqa: F811
+def test_a_manifest_of_other_files_or_another_form_is_refused(saved, change):
     path = saved / MANIFEST
     path.write_bytes(change(path.read_text()).encode())
     assert_refused(saved, path, "damaged")
 
 
-def test_new_metrics_leave_a_model_that_fits_its_manifest(saved):  # noqa: F811
+def test_new_metrics_leave_a_model_that_fits_its_manifest(saved):
     before = content_of(saved)
     checkpoint.write_metrics(saved, {"las": 12.5})
     assert checkpoint.read_metrics(saved) == {"las": 12.5}
@@ -78,14 +78,14 @@ def test_new_metrics_leave_a_model_that_fits_its_manifest(saved):  # noqa: F811
     assert changed == {"metrics.json", MANIFEST}
 
 
-def test_new_metrics_do_not_make_up_for_damage(saved):  # noqa: F811
+def test_new_metrics_do_not_make_up_for_damage(saved):
     with (saved / "vocabulary.json").open("a") as file:
         file.write(" ")
     checkpoint.write_metrics(saved, {})
     assert_refused(saved, saved / "vocabulary.json", "sha256")
 
 
-def test_what_would_be_refused_is_not_saved(saved, monkeypatch):  # noqa: F811
+def test_what_would_be_refused_is_not_saved(saved, monkeypatch):
     before = content_of(saved)
     parser = dyparse.load(saved)
     monkeypatch.setitem(model_files.MOST_BYTES, "metrics.json", 1000)
@@ -103,7 +103,7 @@ def test_what_would_be_refused_is_not_saved(saved, monkeypatch):  # noqa: F811
     assert content_of(saved) == before
 
 
-def test_weights_of_another_precision_are_saved_as_they_are_read(saved):  # noqa: F811
+def test_weights_of_another_precision_are_saved_as_they_are_read(saved):
     parser = dyparse.load(saved)
     parser.model.bfloat16()
     parser.save(saved, {})
