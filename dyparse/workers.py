@@ -14,6 +14,7 @@ import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -137,7 +138,8 @@ class Workers:
         starting = sum(not worker.is_ready for worker in self._workers)
         room = self.most - len(self._workers)
         for _ in range(min(room, len(waiting) - starting)):
-            self._workers.append(_start(self.settings))
+            with _interrupts_later():
+                self._workers.append(_start(self.settings))
 
     def _collect(self, timeout: float | None) -> None:
         """Take what workers have sent; without a timeout, wait until one has."""
@@ -202,27 +204,31 @@ def _start(settings: Settings) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, settings), daemon=True)
-    with _without_interrupts():
-        process.start()
+    process.start()
     theirs.close()  # so that a worker's death closes the pipe
     return _Worker(process, ours)
 
 
 @contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Processes that start meanwhile leave Ctrl-C to their parent, from their first instruction."""
-    if threading.current_thread() is not threading.main_thread():
+def _interrupts_later() -> Iterator[None]:
+    """Ctrl-C waits for the end; processes that start meanwhile never get it, and leave it to us.
+
+    Blocked and not ignored: one that comes while a worker starts must not be lost.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT after it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(connection: "Connection[Any, Any]", settings: Settings) -> None:
     """In a worker: load the model, say so, and parse shares until no more come."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where none can be blocked: on Windows
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["OMP_NUM_THREADS"] = str(settings.threads)  # read when torch is imported
     try:

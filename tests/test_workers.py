@@ -379,6 +379,23 @@ def test_ctrl_c_ends_everything_quietly(start, file, model_directory, tmp_path, 
     assert [p.name for p in tmp_path.iterdir()] == ["in"]
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked")
+def test_ctrl_c_while_a_worker_starts_comes_after_it(file, model_directory, monkeypatch):
+    start = workers_module._start
+    started = []
+
+    def interrupted(settings):
+        signal.raise_signal(signal.SIGINT)
+        started.append(start(settings))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(workers_module, "_start", interrupted)
+    with pytest.raises(KeyboardInterrupt), Workers(settings(model_directory), 2) as workers:
+        list(workers.parse(shares_of(file("in", TEXT))))
+    assert [worker.process.exitcode for worker in started] == [-signal.SIGKILL]  # ended, not left
+
+
 @needs_proc
 def test_a_closed_pipe_or_a_killed_parent_leaves_no_workers(start, file, model_directory):
     path = file("in", TEXT * 40)
