@@ -4,7 +4,6 @@ import hydra
 from omegaconf import DictConfig
 
 from dyparse.entry import clear_errors
-from dyparse.experiment import evaluate
 from dyparse.option_errors import clear_option_errors
 
 
@@ -12,6 +11,8 @@ from dyparse.option_errors import clear_option_errors
 def main(config: DictConfig) -> None:
     """Evaluate as configured."""
     with clear_errors():
+        from dyparse.experiment import evaluate  # it imports torch, which is slow
+
         evaluate(config)
 
 

@@ -5,7 +5,6 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from dyparse.entry import clear_errors
-from dyparse.experiment import train
 from dyparse.option_errors import clear_option_errors
 
 
@@ -13,6 +12,8 @@ from dyparse.option_errors import clear_option_errors
 def main(config: DictConfig) -> None:
     """Train as configured."""
     with clear_errors():
+        from dyparse.experiment import train  # it imports torch, which is slow
+
         train(config, dict(HydraConfig.get().runtime.choices))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from fake_wandb import FakeWandb
 from filelock import FileLock  # comes with torch
 from hypothesis import HealthCheck, settings
 from tiny import fresh_parser, lesson, sample, trained
@@ -82,6 +83,19 @@ def dyparse_command(capsys, monkeypatch):
         return status, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def fake_wandb(monkeypatch):
+    """fake_wandb(key) stands in for wandb, with or without an account."""
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+
+    def install(key=None):
+        fake = FakeWandb(key)
+        monkeypatch.setitem(sys.modules, "wandb", fake)
+        return fake
+
+    return install
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 import torch
 from test_checkpoint import assert_refused, forge, rewrite_config
 from test_config import configured, named
-from test_logger import fake_wandb  # noqa: F401
 from test_train_and_evaluate import trained_here
 from test_trainer import Course, weights_of
 from tiny import PROJECT, fresh_parser, lesson, sample
@@ -58,7 +57,7 @@ def test_without_a_place_for_the_cache_a_changed_kernel_is_compiled_anew(tmp_pat
     assert legal() != before
 
 
-def test_runs_that_differ_in_their_seed_only_share_a_group(fake_wandb):  # noqa: F811
+def test_runs_that_differ_in_their_seed_only_share_a_group(fake_wandb):
     groups = []
     for seed in (1, 2):
         fake = fake_wandb()

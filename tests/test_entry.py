@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 import warnings
 
 import pytest
+from tiny import PROJECT
 
 from dyparse.entry import clear_errors
 from dyparse.errors import CheckpointError, ConfigError, DyparseError, DyparseWarning, TreebankError
@@ -37,6 +40,27 @@ def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path):
 def test_an_interruption_is_no_traceback(capsys):
     assert exit_status(KeyboardInterrupt()) == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [["train.py"], ["evaluate.py", "model=m"], ["-m", "dyparse.cli", "parse", "m"]],
+    ids=str,
+)
+def test_an_interruption_while_torch_is_imported_is_no_traceback(program, tmp_path):
+    """A torch that is not torch, and that is interrupted as soon as it is imported."""
+    slow = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(10)\n"
+    (tmp_path / "torch.py").write_text(slow)
+    done = subprocess.run(
+        [sys.executable, *program],
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (130, "interrupted")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_mistake_of_the_code_stays_a_traceback():

@@ -1,10 +1,9 @@
 """Loggers: what they are told, and that wandb is told the rest without an account."""
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from fake_wandb import FakeCommError, FakeError
 from omegaconf import OmegaConf
 from tiny import yamls
 
@@ -16,77 +15,6 @@ from dyparse.logger.wandb import WandbLogger
 FIGURES = {"epoch": 1, "loss": 2.0, "dev_las": 50.0}
 RESULTS = {"dev": {"uas": 60.0, "las": 50.0}, "test": {"uas": 61.0, "las": 51.0}}
 NAME = "arc_eager-explore-sample-seed7-0a1b2c3d"
-
-
-class FakeRun:
-    """Writes down what a wandb run is told."""
-
-    id = "abc"
-    resumed = False
-
-    def __init__(self):
-        self.logged, self.summary, self.artifacts, self.exit_code = [], {}, [], None
-
-    def define_metric(self, *_, **__):
-        pass
-
-    def log(self, figures):
-        self.logged.append(figures)
-
-    def log_artifact(self, artifact):
-        self.artifacts.append(artifact)
-
-    def finish(self, exit_code=0):
-        self.exit_code = exit_code
-
-
-class FakeError(Exception):
-    """Root of wandb's errors."""
-
-
-class FakeCommError(FakeError):
-    """The server cannot be reached."""
-
-
-class FakeWandb:
-    """The part of wandb that we use."""
-
-    errors = SimpleNamespace(Error=FakeError, CommError=FakeCommError)
-    unreachable: Exception | None = None
-    Settings = staticmethod(SimpleNamespace)
-
-    def __init__(self, key):
-        self.api, self.run, self.told = SimpleNamespace(api_key=key), FakeRun(), None
-
-    def init(self, **told):
-        self.told = told
-        if self.unreachable and told["mode"] == "online":
-            raise self.unreachable
-        return self.run
-
-    @staticmethod
-    def Table(columns, data):  # noqa: N802 - wandb's name
-        return columns, data
-
-    @staticmethod
-    def Artifact(name, type):  # noqa: N802 - wandb's name
-        files = []
-        return SimpleNamespace(name=name, type=type, files=files, add_dir=files.append)
-
-    Image = Html = staticmethod(Path)
-
-
-@pytest.fixture
-def fake_wandb(monkeypatch):
-    """fake_wandb(key) stands in for wandb, with or without an account."""
-    monkeypatch.delenv("WANDB_MODE", raising=False)
-
-    def install(key=None):
-        fake = FakeWandb(key)
-        monkeypatch.setitem(sys.modules, "wandb", fake)
-        return fake
-
-    return install
 
 
 def test_no_logger_takes_everything_and_does_nothing(tmp_path):
