@@ -16,7 +16,8 @@ import torch
 from fake_wandb import FakeWandb
 from filelock import FileLock  # comes with torch
 from hypothesis import HealthCheck, settings
-from tiny import fresh_parser, lesson, sample, trained
+from small_training import AFTER_EVERY_BATCH, SMALL, outcome
+from tiny import fresh_parser, lesson, run, sample, trained
 
 from dyparse.cli import main
 from dyparse.parser import Parser
@@ -61,6 +62,19 @@ def model_directory(once: Callable[..., Path]) -> Path:
 def parser(model_directory: Path) -> Parser:
     """The same parser, loaded."""
     return Parser.load(model_directory)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(once):
+    """What a training leaves that nothing disturbs, and how long it trained and wrote."""
+
+    def make(path):
+        done = run("train.py", *SMALL, "output=run", AFTER_EVERY_BATCH, cwd=path)
+        assert done.returncode == 0, done.stderr
+
+    path = once("undisturbed", make) / "run"
+    first, last = ((path / name).stat().st_mtime for name in ("config.yaml", "result.json"))
+    return outcome(path), last - first
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Trainings that are killed, stopped, or cannot write: nothing that was learnt is lost."""
 
 import errno
-import json
 import os
 import random
 import resource
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from hydra import compose, initialize_config_dir
+from small_training import SMALL, outcome, started
 from tiny import CONF, PROJECT, run
 
 from dyparse import training_state
@@ -24,13 +24,6 @@ from dyparse.signals import Stopped
 from dyparse.training_state import NAME
 
 CHOICES = {"system": "arc_eager", "exploration": "dagger_replay", "loss": "set_nll"}
-SMALL = [
-    *("trainer=debug", "trainer.epochs=4", "trainer.max_tokens_per_batch=60", "threads=1"),
-    *("encoder.hidden=20", "encoder.layers=1", "network.hidden=20", "trainer.precision=float32"),
-]
-AFTER_EVERY_BATCH = "checkpoint_minutes=0.0001"
-TIMES = {"seconds", "tokens_per_second", "sentences_per_second"}
-OF_THIS_RUN = {Path(".lock"), Path("config.yaml"), Path("model", "manifest.sha256")}
 KILLS = 20
 
 
@@ -41,18 +34,6 @@ def train_here(directory, *overrides):
     return train(config, CHOICES)
 
 
-def started(directory, *overrides):
-    """A small training in a process of its own, that saves after every batch."""
-    return subprocess.Popen(
-        [sys.executable, PROJECT / "train.py", *SMALL, AFTER_EVERY_BATCH, *overrides],
-        cwd=directory,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def ended(process, number, when):
     """Send a signal when something is so; status, output, errors."""
     deadline = time.monotonic() + 120
@@ -61,43 +42,6 @@ def ended(process, number, when):
     process.send_signal(number)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
-
-
-def without_times(value):
-    """Figures without those that a clock gave."""
-    if isinstance(value, dict):
-        return {key: without_times(item) for key, item in value.items() if key not in TIMES}
-    return [without_times(item) for item in value] if isinstance(value, list) else value
-
-
-def outcome(directory):
-    """All that a finished run has left, but for what a clock gave."""
-    assert not (directory / NAME).exists()
-    assert not list(directory.rglob(".*.tmp"))
-    left = {}
-    for path in sorted(directory.rglob("*")):
-        if path.suffix == ".json" and path.name != "vocabulary.json":
-            left[path.relative_to(directory)] = without_times(json.loads(path.read_text()))
-        elif path.suffix == ".jsonl":
-            left[path.relative_to(directory)] = [
-                without_times(json.loads(line)) for line in path.read_text().splitlines()
-            ]
-        elif path.is_file() and path.relative_to(directory) not in OF_THIS_RUN:
-            left[path.relative_to(directory)] = path.read_bytes()
-    return left
-
-
-@pytest.fixture(scope="module")
-def undisturbed(once):
-    """What a training leaves that nothing disturbs, and how long it trained and wrote."""
-
-    def make(path):
-        done = run("train.py", *SMALL, "output=run", AFTER_EVERY_BATCH, cwd=path)
-        assert done.returncode == 0, done.stderr
-
-    path = once("undisturbed", make) / "run"
-    first, last = ((path / name).stat().st_mtime for name in ("config.yaml", "result.json"))
-    return outcome(path), last - first
 
 
 def killed(directory, moment):
@@ -371,20 +315,3 @@ def test_ctrl_c_saves_although_nobody_reads_what_is_told(undisturbed, tmp_path):
     again = run("train.py", *SMALL, "output=run", cwd=tmp_path)
     assert "resuming" in again.stdout
     assert outcome(tmp_path / "run") == undisturbed[0]
-
-
-@pytest.mark.slow
-def test_a_server_of_wandb_that_is_not_there_loses_no_training(undisturbed, tmp_path):
-    done = run(
-        "train.py",
-        *(*SMALL, "output=run", "logger=wandb", "logger.mode=online", "logger.timeout_seconds=2"),
-        cwd=tmp_path,
-        WANDB_API_KEY="0" * 40,
-        WANDB_BASE_URL="http://127.0.0.1:9",  # nobody listens there
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "warning: wandb: cannot be reached" in done.stderr
-    assert list((tmp_path / "run" / "wandb").glob("offline-run-*"))
-    left = outcome(tmp_path / "run")
-    assert {path: left[path] for path in undisturbed[0]} == undisturbed[0]

@@ -115,7 +115,9 @@ def test_what_wandb_refuses_is_an_option_to_mend(fake_wandb, tmp_path):
         WandbLogger().open(tmp_path, {})
 
 
-@pytest.mark.parametrize("error", [FakeCommError("gone"), ConnectionError("gone"), TimeoutError()])
+@pytest.mark.parametrize(
+    "error", [FakeCommError("gone"), TimeoutError(), RuntimeError("abandoned")]
+)
 def test_a_connection_that_is_lost_costs_warnings_and_nothing_else(fake_wandb, tmp_path, error):
     fake = fake_wandb("key")
     log = WandbLogger().open(tmp_path, {})

@@ -1,8 +1,9 @@
 """Weights & Biases: curves, a table of results, the model as artifact.
 
 wandb is told the options and figures of a run, and no place of the user's machine: its own record
-of host, paths, code, git and terminal is switched off. A connection that is lost costs nothing but
-a warning; what was not sent lies beside the model, for `wandb sync`.
+of host, paths, code, git and terminal is switched off, and so are its reports of its own errors. A
+connection that is lost costs nothing but a warning; what was not sent lies beside the model, for
+`wandb sync`.
 """
 
 import math
@@ -10,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,11 @@ MODES = ("auto", "online", "offline")
 LONGEST_TAG = 64  # wandb's limit
 PRIVATE: dict[str, Any] = {
     **{"x_disable_meta": True, "x_disable_machine_info": True, "host": "-"},
-    **{"disable_git": True, "disable_code": True, "console": "off"},
+    **{"disable_git": True, "disable_code": True, "console": "off", "program": "dyparse"},
 }
+
+# wandb's reports of its own errors to its makers hold paths. Read when wandb is imported.
+os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
 
 
 @dataclass(frozen=True)
@@ -137,18 +141,21 @@ class WandbLog:
                 self.run.log_artifact(artifact)
 
     def close(self, *, failed: bool) -> None:
+        import wandb
+
         with going_on():
             self.run.finish(exit_code=int(failed))
+            return
+        with suppress(Exception):  # its process has died: else it would complain at our exit, and
+            wandb.teardown()  # another run in this process would look for the dead one
 
 
 @contextmanager
 def going_on() -> Iterator[None]:
     """What wandb cannot do any more costs a warning, not the training."""
-    import wandb
-
     try:
         yield
-    except (wandb.errors.Error, OSError) as error:  # TimeoutError and ConnectionError among them
+    except Exception as error:  # wandb has no root of all that it raises
         warn(f"{one_line(error)}; the training is not touched by this: send later with wandb sync")
 
 
