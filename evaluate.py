@@ -11,7 +11,7 @@ from dyparse.option_errors import clear_option_errors
 def main(config: DictConfig) -> None:
     """Evaluate as configured."""
     with clear_errors():
-        from dyparse.experiment import evaluate  # it imports torch, which is slow
+        from dyparse.evaluation import evaluate  # it imports torch, which is slow
 
         evaluate(config)
 

@@ -29,12 +29,13 @@ from tqdm import tqdm
 
 from dyparse.config import TrainOptions, build, checked
 from dyparse.errors import DyparseError
-from dyparse.experiment import from_disk, train
+from dyparse.experiment import train
 from dyparse.grid import Task
 from dyparse.logger import Logger
 from dyparse.report_page import CSV, FIGURES
 from dyparse.run_result import RESULT, Cell, RunResult, read_result
 from dyparse.sentence import Sentence
+from dyparse.splits import from_disk
 from dyparse.treebank import Treebank
 
 LOG = "train.log"

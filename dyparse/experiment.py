@@ -1,10 +1,9 @@
-"""One run, from options to results: what train.py and evaluate.py do."""
+"""One training, from options to results: what train.py does."""
 
 import json
 import time
-import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,11 @@ from typing import Any
 
 import torch
 from omegaconf import DictConfig, OmegaConf
-from tqdm import tqdm
 
 from dyparse.attachment_scores import attachment_scores
 from dyparse.checkpoint import read_metrics, write_metrics
 from dyparse.choice import text_of
 from dyparse.config import (
-    EvaluateOptions,
     TrainOptions,
     build,
     checked,
@@ -32,13 +29,10 @@ from dyparse.errors import (
     CheckpointError,
     ConfigError,
     DyparseError,
-    DyparseWarning,
-    NoSplitError,
 )
 from dyparse.logger import Logger
 from dyparse.machine import prepare_machine
 from dyparse.network import Network
-from dyparse.output_file import write
 from dyparse.parser import Parser
 from dyparse.precision import resolved
 from dyparse.processes import Processes, training_together
@@ -55,21 +49,14 @@ from dyparse.run_files import (
 )
 from dyparse.run_result import Cell, keep_result, shared_setting
 from dyparse.run_text import describe_run, epoch_line, next_commands, place, result_table, say
-from dyparse.score_report import ScoreReport, score_report
-from dyparse.sentence import MOST_WORDS, Sentence
+from dyparse.sentence import Sentence
 from dyparse.signals import noticing
+from dyparse.splits import Read, from_disk, read_splits, require_columns, warn_of_long_sentences
 from dyparse.system import System
 from dyparse.trainer import Trainer
 from dyparse.training_state import NAME, TrainingFile
 from dyparse.treebank import Treebank
 from dyparse.vocabulary import Vocabulary
-
-Read = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
-
-
-def from_disk(treebank: Treebank, split: str) -> list[Sentence]:
-    """Read them."""
-    return treebank.read(split)
 
 
 @dataclass(frozen=True)
@@ -216,53 +203,6 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     return results
 
 
-def require_columns(
-    features: Iterable[str], sentences: Sequence[Sentence], treebank: str, remedy: str
-) -> None:
-    """ConfigError if the encoder reads a column that is empty in all sentences."""
-    for name in ("upos", "xpos", "feats"):
-        if name in features and all(set(getattr(s, name)) == {"_"} for s in sentences):
-            raise ConfigError(
-                f"the encoder reads {name.upper()}, but that column of {treebank} is empty; "
-                f"tag the treebank, or {remedy}"
-            )
-
-
-def evaluate(config: DictConfig) -> ScoreReport:
-    """Parse a split of a treebank with a saved model, and say how well that went."""
-    options: EvaluateOptions = checked(config, EvaluateOptions)
-    if options.split not in ("train", "dev", "test"):
-        raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
-    for name, path in (("json", options.json), ("conllu", options.conllu)):
-        if path and not Path(path).absolute().parent.is_dir():
-            raise ConfigError(f"{name} is {path!r}, whose directory does not exist; make it first")
-    if options.max_tokens_per_batch < 1:
-        raise ConfigError(
-            f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
-        )
-    treebank: Treebank = build(options.treebank, "treebank")
-    device = prepare_machine(options.device, options.threads, seed=0)
-    parser = Parser.load(options.model, device)
-    gold = treebank.read(options.split)
-    require_other_files(options, gold)
-    remedy = "take a model that does not read it"
-    require_columns(parser.encoder.features, gold, treebank.name, remedy)
-    stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
-    parsed = list(
-        tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
-    )
-    report = score_report(gold, parsed)
-    say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
-    if options.conllu:
-        write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
-    if options.json:
-        content = {"model": options.model, "treebank": treebank.name, "split": options.split}
-        write(
-            Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
-        )
-    return report
-
-
 def follow_training(
     epochs: Iterable[dict[str, float]], total: int, directory: Path, log: Any
 ) -> list[dict[str, float]]:
@@ -278,39 +218,6 @@ def follow_training(
             say(epoch_line(figures, total))
     say(f"trained in {time.perf_counter() - start:.0f} s")
     return curve
-
-
-def read_splits(
-    treebank: Treebank, max_sentences: int | None, read: Read
-) -> dict[str, list[Sentence]]:
-    """Train, dev and, if there is one, test: all read before any work is done."""
-    splits = {split: read(treebank, split)[:max_sentences] for split in ("train", "dev")}
-    try:
-        splits["test"] = read(treebank, "test")[:max_sentences]
-    except NoSplitError as error:
-        say(f"          no test results: {error}")
-    return splits
-
-
-def require_other_files(options: EvaluateOptions, gold: Iterable[Sentence]) -> None:
-    """ConfigError if an evaluation would write over what it reads, or twice to one file."""
-    read = {Path(path).resolve() for path in {sentence.path for sentence in gold}}
-    written = [Path(path).resolve() for path in (options.conllu, options.json) if path]
-    for path in written:
-        if path in read or written.count(path) > 1:
-            raise ConfigError(f"{path} would be written over; name other files for conllu and json")
-
-
-def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
-    """Say which sentences may take longer to learn from than anybody waits."""
-    for sentence in sentences:
-        if len(sentence) > MOST_WORDS:
-            warnings.warn(
-                f"{sentence.place} has {len(sentence)} words; to learn from it takes time that "
-                f"grows with their cube: expected at most {MOST_WORDS}, split it or leave it out",
-                DyparseWarning,
-                stacklevel=2,
-            )
 
 
 def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str, dict[str, float]]:

@@ -25,7 +25,8 @@ from dyparse.config import (
     run_directory,
 )
 from dyparse.errors import ConfigError
-from dyparse.experiment import evaluate, train
+from dyparse.evaluation import evaluate
+from dyparse.experiment import train
 from dyparse.network import Network
 from dyparse.option_errors import clear_option_errors, explanation
 

@@ -21,8 +21,10 @@ from tiny import run, sample
 from dyparse.cli import command_line, main
 from dyparse.entry import clear_errors
 from dyparse.errors import TreebankError
-from dyparse.experiment import evaluate, train, warn_of_long_sentences
+from dyparse.evaluation import evaluate
+from dyparse.experiment import train
 from dyparse.sentence import Sentence
+from dyparse.splits import warn_of_long_sentences
 from dyparse.treebank.conllu_file import read_sentences
 from dyparse.treebank.files import Files
 

@@ -14,7 +14,8 @@ from tiny import CONF, UD, run, sample, yamls
 import dyparse
 from dyparse.cli import main
 from dyparse.errors import ConfigError, TreebankError
-from dyparse.experiment import evaluate, train
+from dyparse.evaluation import evaluate
+from dyparse.experiment import train
 from dyparse.logger.none import NoLogger
 from dyparse.score_report import CORE
 from dyparse.sentence import Sentence
