@@ -145,8 +145,9 @@ class Course:
 
     def _in_small_parts(self, parts: list[Exercise]) -> Learnt:
         """Gradients of as small parts as are needed; a sentence too large by itself is left out."""
-        told = shortage(self.trainer, self.sentences(parts[0]), "it is learnt in smaller parts")
-        warnings.warn(told, DyparseWarning, stacklevel=3)
+        if len(parts[0].numbers) > 1:
+            told = shortage(self.trainer, self.sentences(parts[0]), "it is learnt in smaller parts")
+            warnings.warn(told, DyparseWarning, stacklevel=3)
         while parts:
             self.optimizer.zero_grad(set_to_none=True)
             free_memory()

@@ -194,8 +194,9 @@ def test_among_processes_a_lack_of_memory_ends_the_training_with_a_remedy():
 def test_a_sentence_too_large_that_is_alone_in_its_batch_is_left_out_too():
     course = a_course()
     short_of_memory(course, 2)
-    with pytest.warns(UserWarning, match="is left out of the training"):
+    with pytest.warns(UserWarning, match="is left out of the training") as told:
         learnt = course.learn(course.share([5], 1, 0), 0.5)
+    assert len(told) == 1
     assert (learnt.loss.item(), learnt.states) == (0, 0)
     again = course.learn(course.share([5], 2, 0), 0.6)  # and asks for no memory again
     assert (again.loss.item(), again.states) == (0, 0)
