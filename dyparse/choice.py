@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 import importlib
 import pkgutil
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,3 +88,11 @@ def options_given(chosen: Any) -> list[tuple[str, Any]]:
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def for_hydra(value: str) -> str:
+    """A text as an override has it: Hydra's grammar gives some signs a sense unless quoted."""
+    if re.fullmatch(r"[\w/.+-]+", value, re.ASCII):
+        return value
+    quoted = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + "\\'" * bool(found[2]), value)
+    return f"'{quoted}'"

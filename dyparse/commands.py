@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from dyparse.errors import ConfigError, TreebankError
-from dyparse.output_file import replacing
+from dyparse.output_file import replacing, require_apart
 from dyparse.sentence import MOST_WORDS, Sentence
 from dyparse.shares import STDIN as STDIN  # others take both from here
 from dyparse.shares import tell
@@ -69,6 +69,8 @@ def run_coverage(options: argparse.Namespace) -> int:
 
     systems = {text: chosen_system(text) for text in options.systems or names()}
     treebanks = [treebank_sources(name) for name in options.files]  # all, before the first is read
+    read = [source for _, sources in treebanks for source in sources if source is not sys.stdin]
+    require_apart({"--csv": options.csv}, map(str, read))
     rows: list[Row] = []
     with ExitStack() as stack:
         if options.csv:

@@ -35,8 +35,10 @@ from dyparse.logger import Logger
 from dyparse.report_page import CSV, FIGURES
 from dyparse.run_result import RESULT, Cell, RunResult, read_result
 from dyparse.sentence import Sentence
+from dyparse.signals import interrupts_later
 from dyparse.splits import from_disk
 from dyparse.treebank import Treebank
+from dyparse.workers import cores
 
 LOG = "train.log"
 SECONDS_BETWEEN_LOOKS = 1.0  # of a worker, whether its parent is still there
@@ -68,7 +70,8 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
     )
     with bar, _one_thread_each():
         try:
-            running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
+            with interrupts_later():  # workers start here
+                running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
             while running:
                 _show_time_left(bar, durations, running.values(), jobs)
                 found = wait(running, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
@@ -226,10 +229,3 @@ def publish(task: Task, page: Path) -> None:
     with (page.parent / CSV).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     logger.publish(page, rows, sorted((page.parent / FIGURES).glob("*.png")))
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -11,6 +11,8 @@ from dyparse.grid import AXES, Grid, configuration_directory, experiment_axes, p
 from dyparse.report_page import write_report
 from dyparse.run_result import RESULT
 
+LONGEST_SEED = len(str(2**32 - 1))  # digits
+MOST_SEEDS = 10_000
 TITLE = "Static against dynamic oracles"
 
 
@@ -73,8 +75,11 @@ def numbers_in(text: str) -> list[int]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         ends = [first, last] if dash else [first, first]
-        if not all(end.isdecimal() for end in ends) or int(ends[0]) > int(ends[1]):
-            raise ConfigError(f"--seeds is {text!r}, expected numbers such as 1-5 or 1,4,7")
+        is_sound = all(end.isdecimal() and len(end) <= LONGEST_SEED for end in ends)
+        if not is_sound or int(ends[0]) > int(ends[1]):
+            raise ConfigError(f"--seeds is {text[:50]!r}, expected numbers such as 1-5 or 1,4,7")
+        if len(numbers) + int(ends[1]) - int(ends[0]) >= MOST_SEEDS:
+            raise ConfigError(f"--seeds is {text[:50]!r}, expected at most {MOST_SEEDS:,} numbers")
         numbers += range(int(ends[0]), int(ends[1]) + 1)
     return list(dict.fromkeys(numbers))
 

@@ -126,7 +126,7 @@ def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: st
                 f"output is {config.output!r} for all runs of -m, each would overwrite the last; "
                 "leave it out: every run gets a directory of its own"
             )
-        return Path(config.output)
+        return Path(str(config.output))
     what = what_is_run(config)
     text = OmegaConf.to_yaml(what, resolve=True, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -11,7 +11,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -74,7 +74,7 @@ class Record:
 def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
     """A job for every file and for every file in and below every directory, named as there.
 
-    ConfigError if two would have the same output, or one would overwrite its input.
+    ConfigError if two would have the same output, or one would overwrite an input.
     """
     jobs: dict[str, Job] = {}
     for name in names:
@@ -97,8 +97,11 @@ def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
                     f"{job.source} and {other.source} would both be written to {job.output}; "
                     "name the directory above them, or parse them to two directories"
                 )
-            if job.output == job.source:
-                raise ConfigError(f"--output {output} would overwrite {job.source}; name another")
+    sources = {job.source for job in jobs.values()}
+    for job in jobs.values():
+        target = os.path.realpath(job.output)  # of a link that is there already
+        if target in sources:
+            raise ConfigError(f"--output {output} would overwrite {target}; name another")
     return list(jobs.values())
 
 
@@ -262,8 +265,7 @@ def _begin(job: Job) -> None:
         before = int(job.attempts.read_text())
     except (OSError, ValueError):
         before = 0
-    for left_over in Path(job.output).parent.glob(f".{Path(job.output).name}.*.tmp"):
-        left_over.unlink(missing_ok=True)  # of a process that was killed
+    _remove_half_written([job])
     if before >= MOST_ATTEMPTS:
         job.attempts.unlink()
         raise DyparseError(
@@ -271,6 +273,29 @@ def _begin(job: Job) -> None:
             "fewer actors or a smaller --max-tokens-per-batch, else look for a very long sentence"
         )
     job.attempts.write_text(str(before + 1))
+
+
+@contextmanager
+def tidied(jobs: Sequence[Job]) -> Iterator[None]:
+    """Whoever parses is ended with this block: what they have left half done is removed."""
+    try:
+        yield
+    except BaseException:
+        _remove_half_written(jobs)
+        for job in jobs:
+            job.attempts.unlink(missing_ok=True)
+        raise
+
+
+def _remove_half_written(jobs: Iterable[Job]) -> None:
+    """Remove what processes that were killed have left beside outputs."""
+    names: dict[Path, set[str]] = {}
+    for path in (Path(job.output) for job in jobs):
+        names.setdefault(path.parent, set()).add(path.name)
+    for directory, wanted in names.items():
+        for left in directory.glob(".*.tmp"):
+            if left.name[1:].rsplit(".", 2)[0] in wanted:  # .NAME.PROCESS.tmp
+                left.unlink(missing_ok=True)
 
 
 def _unpacked(blocks: Iterable[Block], path: str) -> Iterator[Block]:

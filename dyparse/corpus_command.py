@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from tqdm import tqdm
@@ -103,8 +104,8 @@ def parse_waiting(
     names: list[str] = []  # of what was skipped
     skipped = Skipped(names.append)
     bar = tqdm(total=len(waiting), unit=" files", desc="parsing", disable=None)
-    with bar:
-        for outcome in parse_on_ray(waiting, model, settings, pool):
+    with bar, closing(parse_on_ray(waiting, model, settings, pool)) as outcomes:
+        for outcome in outcomes:
             bar.update()
             if outcome.error:
                 failures.append(outcome.error)

@@ -21,8 +21,7 @@ def clear_errors() -> Iterator[None]:
 
     A warning is one line too; Ctrl-C and SIGTERM end the program with their statuses, 130 and 143.
     """
-    if sys.stdout is None:
-        sys.exit(complain("standard output is closed; send it to a file, or to /dev/null"))
+    require_streams()
     escape_what_the_locale_lacks()
     try:
         with ending_cleanly(), _plain_warnings():
@@ -41,6 +40,14 @@ def clear_errors() -> Iterator[None]:
         sys.exit(complain(f"{place}{error.strerror or error}"))
     except MemoryError:
         sys.exit(complain("not enough memory; lower the batch size, or split very long sentences"))
+
+
+def require_streams() -> None:
+    """End if standard output is closed; where standard error is, messages go nowhere."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for good
+    if sys.stdout is None:
+        sys.exit(complain("standard output is closed; send it to a file, or to /dev/null"))
 
 
 @contextmanager

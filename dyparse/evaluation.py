@@ -1,7 +1,6 @@
 """A saved parser on a split of a treebank: what evaluate.py does."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -10,11 +9,11 @@ from tqdm import tqdm
 from dyparse.config import EvaluateOptions, build, checked
 from dyparse.errors import ConfigError
 from dyparse.machine import prepare_machine
-from dyparse.output_file import write
+from dyparse.model_files import files_of_model
+from dyparse.output_file import require_apart, write
 from dyparse.parser import Parser
 from dyparse.run_text import say
 from dyparse.score_report import ScoreReport, score_report
-from dyparse.sentence import Sentence
 from dyparse.splits import require_columns
 from dyparse.treebank import Treebank
 
@@ -24,9 +23,12 @@ def evaluate(config: DictConfig) -> ScoreReport:
     options: EvaluateOptions = checked(config, EvaluateOptions)
     if options.split not in ("train", "dev", "test"):
         raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
-    for name, path in (("json", options.json), ("conllu", options.conllu)):
+    written = {"json": options.json, "conllu": options.conllu}
+    for name, path in written.items():
         if path and not Path(path).absolute().parent.is_dir():
             raise ConfigError(f"{name} is {path!r}, whose directory does not exist; make it first")
+        if path and Path(path).is_dir():
+            raise ConfigError(f"{name} is {path!r}, a directory; expected a file to write")
     if options.max_tokens_per_batch < 1:
         raise ConfigError(
             f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
@@ -35,7 +37,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
     device = prepare_machine(options.device, options.threads, seed=0)
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
-    require_other_files(options, gold)
+    require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
     remedy = "take a model that does not read it"
     require_columns(parser.encoder.features, gold, treebank.name, remedy)
     stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
@@ -52,12 +54,3 @@ def evaluate(config: DictConfig) -> ScoreReport:
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
     return report
-
-
-def require_other_files(options: EvaluateOptions, gold: Iterable[Sentence]) -> None:
-    """ConfigError if an evaluation would write over what it reads, or twice to one file."""
-    read = {Path(path).resolve() for path in {sentence.path for sentence in gold}}
-    written = [Path(path).resolve() for path in (options.conllu, options.json) if path]
-    for path in written:
-        if path in read or written.count(path) > 1:
-            raise ConfigError(f"{path} would be written over; name other files for conllu and json")

@@ -2,6 +2,7 @@
 
 import json
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, nullcontext
@@ -29,6 +30,7 @@ from dyparse.errors import (
     CheckpointError,
     ConfigError,
     DyparseError,
+    DyparseWarning,
 )
 from dyparse.logger import Logger
 from dyparse.machine import prepare_machine
@@ -47,7 +49,7 @@ from dyparse.run_files import (
     shareable,
     telling_what_is_kept,
 )
-from dyparse.run_result import Cell, keep_result, shared_setting
+from dyparse.run_result import Cell, keep_result, shared_setting, was_evaluated
 from dyparse.run_text import describe_run, epoch_line, next_commands, place, result_table, say
 from dyparse.sentence import Sentence
 from dyparse.signals import noticing
@@ -112,6 +114,13 @@ def finished_results(run: Run) -> dict[str, Any]:
     """The results of a run that was finished before, told again."""
     metrics = read_metrics(run.directory / MODEL)
     results: dict[str, Any] = {s: metrics[s] for s in ("dev", "test") if s in metrics}
+    if not was_evaluated(run.directory, run.splits):
+        warnings.warn(
+            "the test sentences have changed since: these are the scores on those of then; "
+            "score the others with evaluate.py",
+            DyparseWarning,
+            stacklevel=2,
+        )
     say(f"finished  already; train from the beginning with resume=false\n{result_table(results)}")
     say(next_commands(run.directory / MODEL, run.treebank))
     return results

@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dyparse.choice import load, text_of
+from dyparse.choice import for_hydra, load, text_of
 from dyparse.config import (
     TrainOptions,
     build,
@@ -74,12 +73,7 @@ def choice_overrides(axis: str, text: str) -> list[str]:
         raise ConfigError(f"--{axis} {text}: {error}") from error
     name, _, listed = text.partition(":")
     options = [option.partition("=") for option in filter(None, listed.split(","))]
-    return [f"{axis}={name}", *(f"{axis}.{key}={_quoted(value)}" for key, _, value in options)]
-
-
-def _quoted(value: str) -> str:
-    """A value as Hydra reads it: stages of a curriculum have signs that mean something to it."""
-    return f"'{value}'" if re.search(r"[^\w.+-]", value) else value
+    return [f"{axis}={name}", *(f"{axis}.{key}={for_hydra(value)}" for key, _, value in options)]
 
 
 def treebank_options(text: str) -> tuple[str, dict[str, str]]:

@@ -143,6 +143,11 @@ def _unreadable(path: Path, error: OSError) -> CheckpointError:
     )
 
 
+def files_of_model(directory: str | Path) -> list[Path]:
+    """All that may be in a model directory."""
+    return [Path(directory) / name for name in (*LISTED, MANIFEST)]
+
+
 def require_directory(directory: str | Path) -> Path:
     """The path, if it is that of a directory."""
     reason = ""

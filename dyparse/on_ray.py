@@ -4,13 +4,14 @@ import logging
 import os
 import socket
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from dyparse.corpus import Job, digest_of_model, parse_file
+from dyparse.corpus import Job, digest_of_model, parse_file, tidied
 from dyparse.errors import CheckpointError, ConfigError, DyparseError, EmptyFileError
+from dyparse.signals import handlers_kept, interrupts_later
 from dyparse.treebank.skipped import SKIP
 from dyparse.workers import Settings, load_parser
 
@@ -88,9 +89,9 @@ class ParserActor:
 
 def parse_on_ray(
     jobs: Sequence[Job], model: str, settings: Settings, pool: Pool
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Parse files, each by one actor; outcomes as they come."""
-    with _connected(pool.address) as ray:
+    with tidied(jobs), _connected(pool.address) as ray:
         gpus = 1 if settings.device.startswith("cuda") else 0
         actors = _number_of_actors(ray.cluster_resources(), pool, gpus, len(jobs))
 
@@ -126,7 +127,8 @@ def _connected(address: str) -> Iterator[Any]:
     else:
         _require_listener(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **started)
+        with handlers_kept(), interrupts_later():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **started)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(
@@ -146,7 +148,8 @@ def _connected(address: str) -> Iterator[Any]:
             "kept: start again to go on"
         ) from error
     finally:
-        ray.shutdown()
+        with handlers_kept():
+            ray.shutdown()
 
 
 def _require_listener(address: str) -> None:

@@ -11,12 +11,13 @@ from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.choice import what_there_is
 from dyparse.config import unknown_option
-from dyparse.entry import complain
+from dyparse.entry import complain, require_streams
 
 
 @contextmanager
 def clear_option_errors() -> Iterator[None]:
     """Turn what Hydra finds wrong in the command line into a message and exit status 2."""
+    require_streams()
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra raises, rather than prints and exits
     try:
         yield

@@ -4,9 +4,11 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from dyparse.errors import ConfigError
 
 CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)  # of file systems, about directories
 
@@ -55,6 +57,17 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
     with replacing_all(list(contents)) as temporaries:
         for temporary, content in zip(temporaries, contents.values(), strict=True):
             temporary.write_bytes(content)
+
+
+def require_apart(written: Mapping[str, str | Path | None], read: Iterable[str | Path]) -> None:
+    """ConfigError if an option names a file to write that is read, or that another one names."""
+    taken = {os.path.realpath(path): "which is read" for path in read}
+    for option, path in written.items():
+        if path:
+            target = os.path.realpath(path)
+            if reason := taken.get(target):
+                raise ConfigError(f"{option} is {path}, {reason}; name another file")
+            taken[target] = f"as {option} is"
 
 
 def _target(path: Path) -> Path:

@@ -11,7 +11,8 @@ from typing import IO, NoReturn
 from tqdm import tqdm
 
 from dyparse.errors import ConfigError
-from dyparse.output_file import replacing
+from dyparse.model_files import files_of_model
+from dyparse.output_file import replacing, require_apart
 from dyparse.sentence import Sentence
 from dyparse.shares import (
     STDIN,
@@ -105,6 +106,7 @@ def require_positive(options: argparse.Namespace, *names: str) -> None:
 def run_parse(options: argparse.Namespace) -> int:
     """`dyparse parse`"""
     require_positive(options, "max_tokens_per_batch", "workers", "threads")
+    require_apart({"--output": options.output}, files_of_model(options.model))
     blocks = read_inputs(options.files or [STDIN], text=options.text, on_error=options.on_error)
     settings = Settings(
         options.model,

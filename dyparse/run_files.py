@@ -72,10 +72,11 @@ def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -
     What an earlier run left there that is no more true is removed.
     """
     has_model = (directory / MODEL / MANIFEST).exists()
+    has_result = (directory / RESULT).exists()  # alone where `dyparse compare` kept no model
     if config.resume:
-        if has_model or file.path.exists():
+        if has_model or has_result or file.path.exists():
             _require_same_run(directory, config)
-        if has_model and _is_finished(file):
+        if has_model and has_result and _is_finished(file):
             file.remove()  # a kill may have come before that
             return False
         _take_up(file)
@@ -144,9 +145,9 @@ def shareable(config: DictConfig) -> DictConfig:
     treebank = told["treebank"]
     for name in PLACES:
         if treebank.get(name):
-            treebank[name] = Path(treebank[name]).name
+            treebank[name] = Path(str(treebank[name])).name
     if told["output"]:
-        told["output"] = Path(told["output"]).name
+        told["output"] = Path(str(told["output"])).name
     return OmegaConf.create(told)
 
 
@@ -170,7 +171,8 @@ def telling_what_is_kept(file: TrainingFile) -> Iterator[None]:
         yield
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
+        remedy = "" if isinstance(error, BrokenPipeError) else "make room, or mend the directory, "
         raise DyparseError(
-            f"{place}{error.strerror or error}; the training {file.kept}: make room, or mend the "
-            "directory, and start the same command again"
+            f"{place}{error.strerror or error}; the training {file.kept}: {remedy}"
+            f"{'and ' * bool(remedy)}start the same command again"
         ) from error

@@ -212,6 +212,13 @@ def keep_result(
     result.save(directory)
 
 
+def was_evaluated(directory: Path, splits: dict[str, list[Sentence]]) -> bool:
+    """Whether the result in a directory is of these sentences."""
+    gold = splits.get("test") or splits["dev"]
+    path = directory / GOLD
+    return path.exists() and path.read_bytes() == "".join(s.to_conllu() for s in gold).encode()
+
+
 def shared_setting(options: TrainOptions) -> dict[str, Any]:
     """What two runs must have in common to be compared."""
     parts = {name: getattr(options, name) for name in ("encoder", "network", "trainer")}

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from dyparse.choice import options_given
+from dyparse.choice import for_hydra, options_given
 from dyparse.course import Lesson
 from dyparse.parser import Parser
 from dyparse.processes import Processes, is_first_launched
@@ -16,7 +16,10 @@ from dyparse.treebank import Treebank
 def say(text: str) -> None:
     """A line for the user, above a progress bar if there is one; from the first process only."""
     if is_first_launched():
-        tqdm.write(text)
+        try:
+            tqdm.write(text)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, "standard output") from error
 
 
 def describe_run(parser: Parser, lesson: Lesson, choices: dict[str, str], place: str) -> str:
@@ -63,9 +66,11 @@ def next_commands(model: Path, treebank: Treebank) -> str:
     """Where the model is, and what to do with it, on the treebank of the training."""
     choice = type(treebank).__module__.rpartition(".")[2]
     options = [
-        f"treebank.{name}={value}" for name, value in options_given(treebank) if value is not None
+        f"treebank.{name}={for_hydra(str(value))}"
+        for name, value in options_given(treebank)
+        if value is not None
     ]
-    command = shlex.join(
-        ["python", "evaluate.py", f"model={model}", f"treebank={choice}", *options]
-    )
-    return f"model     {model}\nparse     dyparse parse {model} FILE.conllu\nevaluate  {command}"
+    chosen = [f"model={for_hydra(str(model))}", f"treebank={choice}", *options]
+    evaluate = shlex.join(["python", "evaluate.py", *chosen])
+    parse = shlex.join(["dyparse", "parse", str(model), "FILE.conllu"])
+    return f"model     {model}\nparse     {parse}\nevaluate  {evaluate}"

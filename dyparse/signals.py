@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
@@ -57,6 +58,37 @@ def ending_cleanly() -> Iterator[None]:
 
     with _handlers(end, *ENDING):
         yield
+
+
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Whatever is called meanwhile, signals go afterwards where they went before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDING)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Ctrl-C waits for the end; processes that start meanwhile never get it, and leave it to us.
+
+    Blocked and not ignored: one that comes meanwhile must not be lost.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT after it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

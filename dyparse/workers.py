@@ -14,7 +14,6 @@ import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dyparse.entry import remember_few_shapes
 from dyparse.errors import DyparseError
 from dyparse.shares import UNREADABLE, Parsed, Share, parse_share
+from dyparse.signals import interrupts_later
 
 if TYPE_CHECKING:  # torch is slow to import, and only workers need it
     from dyparse.parser import Parser
@@ -55,7 +55,8 @@ def load_parser(settings: Settings) -> "Parser":
 def threads_each(threads: int | None, workers: int) -> int:
     """Threads of one worker, where all have so many together; None for as many as there are."""
     if threads is None:
-        threads = int((os.environ.get("OMP_NUM_THREADS") or str(cores())).split(",")[0])  # as torch
+        told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+        threads = int(told) if told.isdecimal() else cores()  # as torch
     return max(1, threads // workers)
 
 
@@ -138,7 +139,7 @@ class Workers:
         starting = sum(not worker.is_ready for worker in self._workers)
         room = self.most - len(self._workers)
         for _ in range(min(room, len(waiting) - starting)):
-            with _interrupts_later():
+            with interrupts_later():
                 self._workers.append(_start(self.settings))
 
     def _collect(self, timeout: float | None) -> None:
@@ -207,23 +208,6 @@ def _start(settings: Settings) -> _Worker:
     process.start()
     theirs.close()  # so that a worker's death closes the pipe
     return _Worker(process, ours)
-
-
-@contextlib.contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Ctrl-C waits for the end; processes that start meanwhile never get it, and leave it to us.
-
-    Blocked and not ignored: one that comes while a worker starts must not be lost.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT after it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(connection: "Connection[Any, Any]", settings: Settings) -> None:

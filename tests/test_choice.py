@@ -4,6 +4,9 @@ import dataclasses
 import importlib
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import example, given
+from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from tiny import yamls
 
@@ -174,3 +177,12 @@ def test_stages_with_several_options_keep_them():
     chosen = Curriculum(then="explore:probability=0.8+first_epochs=2")
     assert chosen.stage("then") == Explore(probability=0.8, first_epochs=2)
     assert choice.load("exploration", choice.text_of(chosen)) == chosen
+
+
+@given(st.text(st.characters(exclude_characters="$", exclude_categories=("Cs", "Cc")), min_size=1))
+@example("a\\b")
+@example("a\\\\'b\\")
+def test_any_text_can_be_written_as_an_override(text):
+    override = OverridesParser.create().parse_override(f"key={choice.for_hydra(text)}")
+    read = override.value()
+    assert str(read) == text or not isinstance(read, str)  # a number stays one

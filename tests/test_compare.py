@@ -112,6 +112,20 @@ def test_a_grid_that_is_stopped_in_the_middle_goes_on_without_repeating_cells(tm
     assert "Traceback" not in (tmp_path / "output.txt").read_text()
 
 
+def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
+    running = start(tmp_path / "grid")
+    deadline = time.monotonic() + 120
+    while len(processes_of(running.pid)) < 3 and time.monotonic() < deadline:  # ours, tracker, one
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(timeout=30) == 130
+    while processes_of(running.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    told = (tmp_path / "output.txt").read_text()
+    assert told.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in told
+
+
 def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command):
     status, out, _ = dyparse_command(*COMMAND, "--dry-run", "-o", tmp_path / "grid", *TINY)
     assert status == 0
@@ -131,6 +145,9 @@ def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command)
         (["trainer.epochs=many"], "trainer.epochs"),
         (["--conf", "no/such"], "--conf"),
         (["--seeds", "5-3"], "--seeds is '5-3'"),
+        (["--seeds", "1" * 5000], "expected numbers such as"),
+        (["--seeds", "1-4294967295"], "expected at most 10,000 numbers"),
+        (["--seeds", "4294967296"], "seed is 4294967296"),
         (["--baseline", "statc"], "did you mean 'static'"),
         (["--exploration", "explore:probability=2"], "exploration.probability is 2"),
         (["seed=7"], "--seeds"),

@@ -249,3 +249,13 @@ def test_a_treebank_that_is_missing_is_told_before_any_is_read(command, treebank
     assert status == 2
     assert out == ""
     assert "none" in error
+
+
+def test_a_table_is_not_written_over_the_treebank(dyparse_command, tmp_path):
+    path = tmp_path / "gold.conllu"
+    path.write_text("".join(s.to_conllu() for s in sample("dev")[:3]))
+    before = path.read_bytes()
+    status, _, err = dyparse_command("coverage", path, "--system", "arc_eager", "--csv", path)
+    assert status == 2
+    assert f"--csv is {path}, which is read" in err
+    assert path.read_bytes() == before

@@ -3,6 +3,7 @@
 import errno
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -255,6 +256,48 @@ def test_a_run_that_begins_anew_is_not_finished_until_it_is(tmp_path, monkeypatc
     train_here(tmp_path / "run")
     assert (tmp_path / "run" / "model" / "model.safetensors").read_bytes() == weights
     assert (tmp_path / "run" / "result.json").exists()
+
+
+def test_a_result_is_not_written_over_by_another_run_though_its_model_is_gone(tmp_path):
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    shutil.rmtree(tmp_path / "run" / "model")  # as `dyparse compare` does
+    result = (tmp_path / "run" / "result.json").read_bytes()
+    with pytest.raises(ConfigError, match=r"holds a run with another seed; .*resume=false"):
+        train_here(tmp_path / "run", "trainer.epochs=1", "seed=5")
+    assert (tmp_path / "run" / "result.json").read_bytes() == result
+
+
+def test_a_finished_run_whose_result_was_removed_is_run_again(tmp_path):
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    before = outcome(tmp_path / "run")
+    (tmp_path / "run" / "result.json").unlink()
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    assert outcome(tmp_path / "run") == before
+
+
+def test_scores_on_other_test_sentences_are_told_as_such(tmp_path):
+    def fewer(treebank, split):
+        return treebank.read(split)[: 30 if split == "test" else None]
+
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("train", [*SMALL, f"output={tmp_path / 'run'}", "trainer.epochs=1"])
+    with pytest.warns(DyparseWarning, match=r"test sentences have changed since.*evaluate\.py"):
+        train(config, CHOICES, read=fewer)
+
+
+def test_standard_output_that_ends_is_named_and_the_training_is_saved(undisturbed, tmp_path):
+    process = started(tmp_path, "output=run")
+    while not process.stdout.readline().startswith("epoch"):
+        assert process.poll() is None
+    process.stdout.close()  # as `| head` does
+    err = process.stderr.read()
+    assert process.wait(timeout=120) == 2
+    assert re.search(r"error: standard output: Broken pipe; the training .*: start the same", err)
+    assert "Traceback" not in err
+    done = run("train.py", *SMALL, "output=run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert outcome(tmp_path / "run") == undisturbed[0]
 
 
 def test_a_finished_run_on_other_sentences_is_not_written_over(tmp_path):

@@ -1,6 +1,7 @@
 """Where programs begin: what the user can mend is one message, what we must mend is a traceback."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -130,3 +131,27 @@ def test_a_closed_standard_output_or_error_is_no_traceback(capsys, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr("sys.stderr", None)
     assert exit_status(ConfigError("wrong")) == 2
+
+
+@pytest.mark.parametrize(
+    "program", [["-m", "dyparse.cli", "coverage"], ["train.py", "--cfg", "job"]]
+)
+@pytest.mark.parametrize(("closed", "status"), [("2", 0), ("1", 2)])
+def test_a_closed_stream_is_no_traceback(program, closed, status):
+    """Closed as `>&-` and `2>&-` do it."""
+    treebank = PROJECT / "dyparse" / "treebank" / "sample_data" / "dev.conllu"
+    files = [str(treebank), "--system", "arc_eager"] if "coverage" in program else []
+    command = shlex.join([sys.executable, *program, *files])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} {closed}>&-"],
+        cwd=PROJECT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status
+    if closed == "1":
+        assert done.stderr.startswith("error: standard output is closed")
+        assert len(done.stderr.splitlines()) == 1
+    else:
+        assert done.stdout

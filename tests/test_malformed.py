@@ -396,3 +396,12 @@ def test_train_py_and_evaluate_py_are_no_traceback_either(model_directory, tmp_p
     skipping = run("evaluate.py", *options, "treebank.on_error=skip", cwd=tmp_path, **ascii_only)
     assert skipping.returncode == 0, skipping.stderr
     assert "skipped 1 of 2 sentences" in skipping.stderr
+
+
+def test_parsing_does_not_write_over_its_model(dyparse_command, saved):
+    before = (saved / "vocabulary.json").read_bytes()
+    status, _, err = dyparse_command("parse", saved, "-o", saved / "vocabulary.json")
+    assert status == 2
+    assert "--output is" in err
+    assert "which is read" in err
+    assert (saved / "vocabulary.json").read_bytes() == before

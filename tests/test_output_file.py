@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dyparse.output_file import replacing, write, write_all
+from dyparse.errors import ConfigError
+from dyparse.output_file import replacing, require_apart, write, write_all
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):
@@ -92,3 +93,16 @@ def test_a_directory_that_is_not_there_is_named_itself(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         write(tmp_path / "none" / "out", b"")
     assert caught.value.filename == str(tmp_path / "none")
+
+
+def test_what_is_written_must_be_apart_from_what_is_read(tmp_path):
+    read = tmp_path / "read"
+    read.write_bytes(b"x")
+    link = tmp_path / "link"
+    link.symlink_to(read)
+    require_apart({"-o": tmp_path / "new", "--csv": None, "json": None}, [read])
+    for path in (read, link, tmp_path / "." / "read"):
+        with pytest.raises(ConfigError, match=r"-o is .*, which is read; name another file"):
+            require_apart({"-o": path}, [read])
+    with pytest.raises(ConfigError, match=r"json is .*, as -o is; name another file"):
+        require_apart({"-o": tmp_path / "new", "json": tmp_path / "new"}, [])

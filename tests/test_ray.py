@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -117,6 +118,15 @@ def test_jobs_keep_the_names_below_a_directory(corpus, tmp_path):
         find_jobs([str(corpus), str(other)], out, text=False)
     with pytest.raises(ConfigError, match="would overwrite"):
         find_jobs([str(corpus)], corpus, text=False)
+    deep = corpus / "sub" / "b.conllu"  # an input that is where another's output will be
+    (other / "sub").mkdir()
+    shutil.copy(deep, other / "sub")
+    with pytest.raises(ConfigError, match=r"would overwrite .*b\.conllu"):
+        find_jobs([str(other), str(deep)], corpus, text=False)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "a.conllu").symlink_to(corpus / "a.conllu")
+    with pytest.raises(ConfigError, match=r"would overwrite .*corpus/a\.conllu"):
+        find_jobs([str(corpus / "a.conllu")], tmp_path / "links", text=False)
     with pytest.raises(TreebankError, match=r"no file in it ends in \.txt"):
         find_jobs([str(other)], out, text=True)
     with pytest.raises(TreebankError, match="no such file"):
@@ -371,3 +381,34 @@ def test_a_corpus_is_parsed_on_ray_though_a_file_kills_its_actors(
     outputs = {"a.conllu", "sub/b.conllu", "sub/c.conllu.gz"}
     assert kept == outputs | {f"{name}.json" for name in outputs}
     assert until(lambda: not session(process.pid), 20)
+
+
+@needs_ray
+@needs_proc
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_corpus_and_leaves_nothing_half_written(
+    number, status, model_directory, tmp_path
+):
+    source, out = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    (source / "a.conllu").write_text(TEXT * 2000)
+    environment = os.environ.copy()
+    environment.pop("RAY_ADDRESS", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dyparse.cli", "parse-corpus", model_directory, source, "-o", out],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    assert until(lambda: list(out.glob(".a.conllu.*.tmp")), 120)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err.splitlines()[-1]) == (
+        status,
+        {143: "terminated", 130: "interrupted"}[status],
+    )
+    assert "Traceback" not in err
+    assert until(lambda: not session(process.pid), 20)
+    assert not list(out.iterdir())

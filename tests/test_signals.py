@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dyparse.signals import Stopped, StopRequest, noticing
+from dyparse.signals import Stopped, StopRequest, handlers_kept, noticing
 
 
 def send(number):
@@ -62,3 +62,10 @@ def test_what_ends_a_process_can_be_told_to_another():
     stopped = pickle.loads(pickle.dumps(Stopped(signal.SIGTERM, "saved")))
     assert (str(stopped), stopped.status) == ("saved", 143)
     assert isinstance(stopped, KeyboardInterrupt)
+
+
+def test_handlers_that_somebody_else_sets_meanwhile_are_set_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with handlers_kept():
+        signal.signal(signal.SIGTERM, lambda *_: None)
+    assert signal.getsignal(signal.SIGTERM) == before

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -17,9 +18,11 @@ from dyparse.errors import ConfigError, TreebankError
 from dyparse.evaluation import evaluate
 from dyparse.experiment import train
 from dyparse.logger.none import NoLogger
+from dyparse.run_text import next_commands
 from dyparse.score_report import CORE
 from dyparse.sentence import Sentence
 from dyparse.treebank.conllu_file import read_sentences
+from dyparse.treebank.sample import Sample
 
 CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
 FIGURES = ("epoch", "loss", "cost_per_state", "dev_uas", "dev_las", "tokens_per_second")
@@ -241,15 +244,38 @@ def test_a_real_treebank_is_evaluated(model_directory, tmp_path):
     assert [s.form for s in parsed] == [s.form for s in gold]
 
 
-def test_an_evaluation_does_not_write_over_what_it_reads(model_directory, tmp_path):
+def test_an_evaluation_does_not_write_over_what_it_reads(saved, tmp_path):
     gold = write(tmp_path / "gold.conllu", sample("test")[:3])
-    overrides = [f"model={model_directory}", "treebank=files", f"treebank.test={gold}", "threads=1"]
-    before = gold.read_bytes()
-    for outputs in ([f"conllu={gold}"], [f"json={gold}"], ["json=same", "conllu=same"]):
-        with pytest.raises(ConfigError, match="would be written over"):
-            evaluate(configured("evaluate", *overrides, *outputs))
-    assert gold.read_bytes() == before
+    overrides = [f"model={saved}", "treebank=files", f"treebank.test={gold}", "threads=1"]
+    files = [gold, *saved.iterdir()]
+    before = [path.read_bytes() for path in files]
+    for path in files:
+        for option in ("conllu", "json"):
+            with pytest.raises(ConfigError, match=f"{option} is .*, which is read; name another"):
+                evaluate(configured("evaluate", *overrides, f"{option}={path}"))
+    with pytest.raises(ConfigError, match="conllu is same, as json is"):
+        evaluate(configured("evaluate", *overrides, "json=same", "conllu=same"))
+    with pytest.raises(ConfigError, match=r"conllu is .*, a directory; expected a file"):
+        evaluate(configured("evaluate", *overrides, f"conllu={tmp_path}"))
+    assert [path.read_bytes() for path in files] == before
     assert not Path("same").exists()
+
+
+@pytest.mark.parametrize("name", [5, 20.5, True])
+def test_a_directory_may_be_called_like_a_number(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("2024").write_text("".join(s.to_conllu() for s in sample("train")[:20]))
+    trained_here(name, "treebank=files", "treebank.train=2024", "trainer.epochs=1")
+    assert (tmp_path / str(name) / "model").is_dir()
+
+
+@pytest.mark.parametrize("name", ["a b", "a,b=c", "it's", "ü$ä", "[x]", "{y: 1}", "back\\slash"])
+def test_printed_commands_work_with_any_name_of_a_directory(name, saved, tmp_path):
+    model = saved.rename(tmp_path / name)
+    lines = dict(line.split(None, 1) for line in next_commands(model, Sample()).splitlines())
+    assert shlex.split(lines["parse"]) == ["dyparse", "parse", str(model), "FILE.conllu"]
+    _, _, *overrides = shlex.split(lines["evaluate"])
+    assert configured("evaluate", *overrides).model == str(model)
 
 
 def test_a_treebank_that_is_not_there_writes_nothing(tmp_path, monkeypatch):

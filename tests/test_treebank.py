@@ -171,3 +171,9 @@ def test_a_real_ud_treebank_is_read():
     sentences = treebank.read("test")
     assert len(sentences) > 100
     assert {sentence.path for sentence in sentences} <= set(treebank.describe().split(" "))
+
+
+def test_a_pipe_is_not_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TreebankError, match="a pipe, but train is read twice"):
+        Files(train=str(tmp_path / "pipe")).read("train")

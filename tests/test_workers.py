@@ -417,5 +417,7 @@ def test_threads_are_those_of_all_workers_together(monkeypatch):
     assert [threads_each(8, k) for k in (1, 3, 8, 20)] == [8, 2, 1, 1]
     monkeypatch.setenv("OMP_NUM_THREADS", "6")
     assert threads_each(None, 2) == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "abc")  # which OpenMP does not heed
+    assert threads_each(None, 1) == workers_module.cores()
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert threads_each(None, 1) == workers_module.cores()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from dyparse.errors import TreebankError
 from dyparse.sentence import Sentence
@@ -28,11 +29,21 @@ def read_split(
     paths = files["train"] if holds_out else files.get(split)
     if paths is None:
         return None
+    if holds_out and (pipe := next((p for p in paths if is_pipe(p)), None)):
+        raise TreebankError(
+            f"{pipe}: a pipe, but train is read twice where dev is held out of it; write it to a "
+            "file first, or name a dev file"
+        )
     sentences = list(read_trees(paths, on_error, warn))
     if not holds_out:
         return sentences
     train, dev = hold_out(sentences, held_out, paths[0])
     return dev if split == "dev" else train
+
+
+def is_pipe(path: str) -> bool:
+    """Whether a path names something that can be read but once."""
+    return Path(path).is_fifo()
 
 
 def is_held_out(files: SplitFiles) -> bool:
