@@ -163,7 +163,7 @@ def test_more_than_the_promised_rest_is_not_written(tmp_path, capsys):
     assert f"sends more than the promised {len(BODY)} bytes" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("sha256", [SHA256, None])
+@pytest.mark.parametrize("sha256", [SHA256, None], ids=["checksum", "none"])
 def test_a_file_that_changed_behind_the_same_etag_is_caught_by_a_checksum(sha256, tmp_path):
     changed = Answer(body=bytes(len(BODY) - 8) + BODY[-8:])
     finding = "SHA-256 is .*, not" if sha256 else "not a sound .tar.gz"
