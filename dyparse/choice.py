@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+MOST = 2**31 - 1
+
 
 def names(folder: str) -> list[str]:
     """The alternatives in `dyparse/<folder>/`: its modules whose names have no underscore first."""
@@ -43,7 +45,15 @@ def load(folder: str, text: str, **options: Any) -> Any:
     if unknown := sorted(set(options) - set(defaults)):
         takes = f"it takes {', '.join(sorted(defaults))}" if defaults else "it takes none"
         raise ValueError(f"{folder} {name!r} has no option {unknown[0]!r}; {takes}")
+    for key, value in options.items():
+        require_size(value, key)
     return target(**options)
+
+
+def require_size(value: Any, name: str) -> None:
+    """ValueError if it is a whole number that compiled code cannot take."""
+    if isinstance(value, int) and abs(value) > MOST:
+        raise ValueError(f"{name} is {str(value)[:30]}, expected at most {MOST:,}")
 
 
 def options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a proce
     if task.config.device == "auto":
         changes["device"] = _device
     with (
-        (task.directory / LOG).open("w", encoding="utf-8") as log,
+        (task.directory / LOG).open("a", encoding="utf-8") as log,  # another may be writing there
         contextlib.redirect_stdout(log),
         contextlib.redirect_stderr(log),
     ):

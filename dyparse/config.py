@@ -17,7 +17,7 @@ from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from dyparse.choice import find, what_there_is
+from dyparse.choice import find, require_size, what_there_is
 from dyparse.errors import ConfigError
 
 NOT_HASHED = (  # how and where, or named apart
@@ -181,6 +181,8 @@ def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
         OmegaConf.set_readonly(schema, value=False)  # the schema of a frozen dataclass is
         merged = OmegaConf.to_container(OmegaConf.merge(schema, given), throw_on_missing=True)
         assert isinstance(merged, dict)
+        for key, value in merged.items():
+            require_size(value, f"{choice}.{key!s}")
         return target(**{str(key): value for key, value in merged.items()})
     except OmegaConfBaseException as error:
         raise ConfigError(_explain(f"{choice}.", error)) from error

@@ -5,7 +5,6 @@ record fits the model, the options and the input is not parsed again.
 """
 
 import gzip
-import hashlib
 import json
 import os
 import time
@@ -17,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dyparse.errors import CheckpointError, ConfigError, DyparseError, TreebankError
-from dyparse.model_files import CONFIG, VOCABULARY, WEIGHTS, require_directory, size_of
+from dyparse.errors import ConfigError, DyparseError, TreebankError
+from dyparse.model_files import sha256_of
 from dyparse.output_file import replacing, write
 from dyparse.sentence import Sentence
 from dyparse.shares import read_raw, sentence_of, write_sentences
@@ -31,8 +30,6 @@ if TYPE_CHECKING:  # torch is slow to import
 
 GZIP = ".gz"
 MOST_ATTEMPTS = 3  # at a file, if whoever parses it dies of it
-MODEL_FILES = (CONFIG, VOCABULARY, WEIGHTS)  # what trees depend on
-CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -138,29 +135,6 @@ def _as_conllu(name: Path) -> Path:
     return plain.with_name(plain.name + packed)
 
 
-def digest_of_model(directory: str | Path) -> str:
-    """The same for equal models only; CheckpointError if one of its files is not there."""
-    digest = hashlib.sha256()
-    for name in MODEL_FILES:
-        path = require_directory(directory) / name
-        size_of(path)  # of a regular file: reading a pipe might never end
-        try:
-            digest.update(_sha256(path).encode())
-        except OSError as error:
-            raise CheckpointError(
-                f"{path}: {error.strerror or error}; train.py prints where it saves a model"
-            ) from error
-    return digest.hexdigest()
-
-
-def _sha256(path: str | Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def is_finished(job: Job, model: str, settings: Settings) -> bool:
     """Whether the output was made by this model, in this way, from the input as it is now.
 
@@ -176,7 +150,7 @@ def is_finished(job: Job, model: str, settings: Settings) -> bool:
             return False
         if record.skipped and settings.on_error == STOP:
             return False
-        return now.st_mtime_ns == record.mtime_ns or _sha256(job.source) == record.sha256
+        return now.st_mtime_ns == record.mtime_ns or sha256_of(job.source) == record.sha256
     except (OSError, ValueError, TypeError):  # not there, or not a record
         return False
 
@@ -206,7 +180,7 @@ def parse_file(
             precision=settings.precision,
             size=before.st_size,
             mtime_ns=before.st_mtime_ns,
-            sha256=_sha256(job.source),
+            sha256=sha256_of(job.source),
             output_size=os.stat(job.output).st_size,
             sentences=sentences,
             words=words,

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from dyparse.corpus import Job, digest_of_model, find_jobs, is_finished
+from dyparse.corpus import Job, find_jobs, is_finished
 from dyparse.errors import ConfigError
+from dyparse.model_files import digest_of_model
 from dyparse.on_ray import LOCAL, Pool, parse_on_ray
 from dyparse.parse_command import add_how, require_positive
 from dyparse.treebank.skipped import MOST_NAMED, Skipped
@@ -79,7 +80,10 @@ def run_parse_corpus(options: argparse.Namespace) -> int:
     failed = empty = 0
     if waiting:
         pool = Pool(options.address, options.actors, options.threads_per_actor)
-        failed, empty = parse_waiting(waiting, model, settings, pool)
+        from dyparse.run_files import claimed  # it imports torch, which is slow
+
+        with claimed(options.output, "parsing", "--output"):
+            failed, empty = parse_waiting(waiting, model, settings, pool)
     parsed, before = len(waiting) - failed - empty, len(jobs) - len(waiting)
     sys.stdout.write(
         f"{len(jobs)} files: {parsed} parsed, {before} finished before, {failed} failed"

@@ -221,7 +221,7 @@ def _state_line(step: Step, page: Page) -> str:
 
 def nearest(tokens: Sequence[str], room: int, between: str) -> list[str]:
     """The first tokens that fit into so many columns, at least one; a gap for the others."""
-    if columns(between.join(tokens)) <= room:
+    if not tokens or columns(between.join(tokens)) <= room:
         return list(tokens)
     shown = list(tokens[:1])
     used = columns(tokens[0]) + columns(between) + columns(GAP)

@@ -27,6 +27,27 @@ SENTENCE_LENGTHS = {"1-10": 1, "11-20": 11, "21-30": 21, "31-40": 31, "41+": 41}
 QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
 NO_MISTAKE = "none"
 
+WORDS = ("words", "heads", "labelled")
+ARCS = (
+    *("gold", "predicted", "gold_right", "predicted_right"),
+    *("gold_labelled", "predicted_labelled"),
+)
+MOVES = (*("taken", "free", "arcs", "right_arcs", "labelled_arcs", "replaced", "mended", "broken"),)
+POPS = ("right", "wrong", "missed", "rightly_none", "neither")
+PROPAGATION = (
+    *("sentences", "sentences_with_mistake", "states_before", "states_after"),
+    *("mistakes_before", "mistakes_after", "cost_before", "cost_after"),
+)
+TABLES: dict[str, tuple[Sequence[str], Sequence[str]]] = {  # rows, or none for those there are
+    "by_sentence_length": (list(SENTENCE_LENGTHS), WORDS),
+    "by_arc_length": (list(LENGTHS), ARCS),
+    "by_projectivity": (("projective", "nonprojective"), ARCS),
+    "by_first_mistake": ((*QUARTERS, NO_MISTAKE), ("sentences", *WORDS)),
+    "moves": ((), MOVES),
+    "pops": (("LEFT", "REDUCE"), POPS),
+}
+MOST = 2**53  # of what is counted: floats hold it
+
 Count = dict[str, int]
 
 
@@ -66,6 +87,24 @@ def error_analysis(
     if {"LEFT", "REDUCE"} <= set(moves):
         counts["pops"] = _pops(words, derivations, moves)
     return counts
+
+
+def require_analysis(counts: dict[str, Any]) -> None:
+    """KeyError, TypeError or ValueError if these are not the counts of `error_analysis`."""
+    for table, (rows, names) in TABLES.items():
+        if table == "pops" and table not in counts:  # not of every system
+            continue
+        for row in rows or counts[table]:
+            for name in names:
+                require_number(counts[table][row][name], f"{name} of {row} in {table}")
+    for name in PROPAGATION:
+        require_number(counts["propagation"][name], name)
+
+
+def require_number(value: Any, name: str) -> None:
+    """ValueError if it is no number that can be counted with."""
+    if type(value) not in (int, float) or not 0 <= value < MOST:
+        raise ValueError(f"{name} is {str(value)[:20]!r}, expected a number")
 
 
 def _word_counts(words: AlignedWords, keep: NDArray[np.bool_]) -> Count:

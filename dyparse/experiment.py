@@ -49,7 +49,14 @@ from dyparse.run_files import (
     shareable,
     telling_what_is_kept,
 )
-from dyparse.run_result import Cell, keep_result, shared_setting, was_evaluated
+from dyparse.run_result import (
+    RESULT,
+    Cell,
+    keep_result,
+    read_result,
+    shared_setting,
+    was_evaluated,
+)
 from dyparse.run_text import describe_run, epoch_line, next_commands, place, result_table, say
 from dyparse.sentence import Sentence
 from dyparse.signals import noticing
@@ -112,6 +119,8 @@ def begin(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError
 
 def finished_results(run: Run) -> dict[str, Any]:
     """The results of a run that was finished before, told again."""
+    read_result(run.directory / RESULT)
+    require_model(run)
     metrics = read_metrics(run.directory / MODEL)
     results: dict[str, Any] = {s: metrics[s] for s in ("dev", "test") if s in metrics}
     if not was_evaluated(run.directory, run.splits):
@@ -189,18 +198,25 @@ def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
     return results
 
 
+def require_model(run: Run, metrics: dict[str, Any] | None = None) -> Parser:
+    """The parser that was kept, with these figures if there are any new ones."""
+    model = run.directory / MODEL
+    try:
+        if metrics:
+            write_metrics(model, metrics)
+        return Parser.load(model, run.device)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"{error}; it was whole when the training saved it: train with resume=false"
+        ) from error
+
+
 def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float]]:
     """Results of the parser that was kept, told and written down."""
     model = run.directory / MODEL
     best_epoch = max(curve, key=lambda figures: figures["dev_las"])
     # Anew: a kill may have come between results that were being written and their checksum.
-    try:
-        write_metrics(model, {"best_epoch": best_epoch})
-        best = Parser.load(model, run.device)
-    except CheckpointError as error:
-        raise CheckpointError(
-            f"{error}; it was whole when the training saved it: train with resume=false"
-        ) from error
+    best = require_model(run, {"best_epoch": best_epoch})
     results = final_results(best, run.splits)
     write_metrics(model, {"best_epoch": best_epoch, **results})
     system, exploration, loss = map(

@@ -22,7 +22,9 @@ CONFIG, VOCABULARY, WEIGHTS, METRICS = (
     "metrics.json",
 )
 LISTED = (CONFIG, VOCABULARY, WEIGHTS, METRICS)  # in the order in which they get their names
+DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # what trees depend on
 MANIFEST = "manifest.sha256"
+CHUNK = 1 << 20
 MOST_BYTES = {  # of weights there may be as many as the config says
     CONFIG: 64 << 10,
     VOCABULARY: 256 << 20,
@@ -141,6 +143,30 @@ def _unreadable(path: Path, error: OSError) -> CheckpointError:
         f"{path}: {error.strerror or error}; "
         f"a model directory holds {', '.join(LISTED)} and {MANIFEST}"
     )
+
+
+def digest_of_model(directory: str | Path) -> str:
+    """The same for equal models only; CheckpointError if one of its files is not there."""
+    digest = hashlib.sha256()
+    for name in DECISIVE:
+        path = require_directory(directory) / name
+        size_of(path)  # of a regular file: reading a pipe might never end
+        try:
+            digest.update(sha256_of(path).encode())
+        except OSError as error:
+            raise CheckpointError(
+                f"{path}: {error.strerror or error}; train.py prints where it saves a model"
+            ) from error
+    return digest.hexdigest()
+
+
+def sha256_of(path: str | Path) -> str:
+    """The checksum of a file of any size."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def files_of_model(directory: str | Path) -> list[Path]:

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from dyparse.corpus import Job, digest_of_model, parse_file, tidied
+from dyparse.corpus import Job, parse_file, tidied
 from dyparse.errors import CheckpointError, ConfigError, DyparseError, EmptyFileError
+from dyparse.model_files import digest_of_model
 from dyparse.signals import handlers_kept, interrupts_later
 from dyparse.treebank.skipped import SKIP
 from dyparse.workers import Settings, load_parser

@@ -11,7 +11,7 @@ from typing import IO, NoReturn
 from tqdm import tqdm
 
 from dyparse.errors import ConfigError
-from dyparse.model_files import files_of_model
+from dyparse.model_files import digest_of_model, files_of_model
 from dyparse.output_file import replacing, require_apart
 from dyparse.sentence import Sentence
 from dyparse.shares import (
@@ -124,7 +124,10 @@ def run_parse(options: argparse.Namespace) -> int:
     if len(first) < 2:  # not worth a process
         parse_here(chain.from_iterable(map(blocks_of, first)), settings, options.output)
         return 0
-    each = settings._replace(threads=threads_each(options.threads, options.workers))
+    each = settings._replace(
+        threads=threads_each(options.threads, options.workers),
+        digest=digest_of_model(options.model),
+    )
     with Workers(each, options.workers) as workers:
         write_parsed(workers.parse(chain(first, shares)), options.output)
     return 0

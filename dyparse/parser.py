@@ -17,6 +17,7 @@ from dyparse.batch import Batcher, group_by_length, windows
 from dyparse.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import DyparseError
+from dyparse.machine import find_device
 from dyparse.model import Model, fresh_model
 from dyparse.network import Network
 from dyparse.precision import encoder_precision, require_precision, scorer_precision
@@ -73,7 +74,7 @@ class Parser:
         """
         require_precision(precision, "precision")
         parser = cls.of(read_checkpoint(directory))
-        parser.model.to(device).eval()
+        parser.model.to(find_device(str(device))).eval()
         return replace(parser, precision=precision)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:

@@ -38,16 +38,20 @@ def require_place(directory: Path) -> None:
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         reason = "no right to write there" if there.is_dir() else "not a directory"
         raise _unwritable(directory, f"{there}: {reason}")
+    for name in (MODEL, CONFIG, RESULT, NAME):
+        path = directory / name
+        if path.exists() and path.is_dir() != (name == MODEL):
+            raise _unwritable(directory, f"{path}: in the way")
 
 
-def _unwritable(directory: Path, reason: str) -> ConfigError:
+def _unwritable(directory: Path, reason: str, option: str = "output=DIR") -> ConfigError:
     return ConfigError(
-        f"{directory}: cannot be written ({reason}); choose another place with output=DIR"
+        f"{directory}: cannot be written ({reason}); choose another place with {option}"
     )
 
 
 @contextmanager
-def claimed(directory: Path) -> Iterator[None]:
+def claimed(directory: Path, doing: str = "training", option: str = "output=DIR") -> Iterator[None]:
     """The directory, made if need be, for this process alone; the claim ends with the process."""
     lock = FileLock(directory / LOCK)
     try:
@@ -55,11 +59,11 @@ def claimed(directory: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise ConfigError(
-            f"{directory}: another process is training there; wait for it, or choose another place "
-            "with output=DIR"
+            f"{directory}: another process is {doing} there; wait for it, or choose another place "
+            f"with {option}"
         ) from None
     except OSError as error:
-        raise _unwritable(directory, str(error.strerror or error)) from error
+        raise _unwritable(directory, str(error.strerror or error), option) from error
     try:
         yield
     finally:
@@ -106,7 +110,7 @@ def _require_same_run(directory: Path, config: DictConfig) -> None:
     try:
         there = OmegaConf.create(yaml.safe_load((directory / CONFIG).read_bytes()))
         other = differences(there, shareable(config)) if isinstance(there, DictConfig) else ["kind"]
-    except (OSError, ValueError, yaml.YAMLError, OmegaConfBaseException):
+    except (OSError, ValueError, yaml.YAMLError, OmegaConfBaseException, RecursionError):
         other = [f"{CONFIG}, which cannot be read"]
     if other:
         named = ", ".join(other[:MOST_NAMED]) + ", …" * (len(other) > MOST_NAMED)

@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 from dyparse.attachment_scores import AlignedWords, align_words, scores_of, universal_relations
 from dyparse.batch import group_by_length
 from dyparse.config import TrainOptions
-from dyparse.error_analysis import Derivations, error_analysis
+from dyparse.error_analysis import (
+    Derivations,
+    error_analysis,
+    require_analysis,
+    require_number,
+)
 from dyparse.errors import DyparseError
 from dyparse.output_file import write
 from dyparse.parser import Parser
@@ -31,6 +36,9 @@ FORMAT_VERSION = 1
 RESULT, PARSED, GOLD = "result.json", "parsed.conllu", "gold.conllu"
 MAX_TOKENS_PER_BATCH = 2000
 METRICS = ("uas", "las", "clas")
+CURVE = ("epoch", "seconds", "dev_las")
+LONGEST_FINDING = 200
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 SENTENCE_COUNTS = (
     *("words", "heads", "labelled"),
     *("content", "predicted_content", "content_right"),
@@ -85,7 +93,7 @@ def setting_name(setting: dict[str, Any]) -> str:
 def read_result(path: Path) -> RunResult:
     """The result in a file; DyparseError says what is wrong with one."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes(), parse_constant=_no_number)
         version = content["format_version"]
         if version != FORMAT_VERSION:
             raise DyparseError(
@@ -95,20 +103,37 @@ def read_result(path: Path) -> RunResult:
         result = RunResult(**{**content, "cell": Cell(**content["cell"])})
         _require_figures(result)
         return result
-    except (ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
+        reason = " ".join(str(error).split())[:LONGEST_FINDING] or type(error).__name__
         raise DyparseError(
-            f"{path}: no result of a run ({error!r}); remove it, and the cell is run again"
+            f"{path}: no result of a run ({reason}); remove it, and the cell is run again"
         ) from error
 
 
 def _require_figures(result: RunResult) -> None:
     """KeyError or ValueError if something is missing that a comparison needs."""
+    if not all(isinstance(part, dict) for part in (result.setting, result.versions)):
+        raise ValueError("setting or versions are no options")
+    *names, seed = asdict(result.cell).values()
+    if not all(isinstance(name, str) for name in names) or type(seed) is not int:
+        raise ValueError("the cell has no names and seed")
     for scores in (result.dev, result.test):
         for metric in METRICS:
-            float(scores[metric])
+            require_number(scores[metric], metric)
+    for figures in result.curve:
+        for name in CURVE:
+            require_number(figures[name], name)
     counts = [result.sentences[name] for name in SENTENCE_COUNTS]
     if not result.curve or len(set(map(len, counts))) != 1:
         raise ValueError("no epochs, or not all counts of every sentence")
+    for name, numbers in zip(SENTENCE_COUNTS, counts, strict=True):
+        for number in numbers:
+            require_number(number, name)
+    require_analysis(result.analysis)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 @dataclass(frozen=True)

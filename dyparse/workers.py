@@ -19,7 +19,8 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dyparse.entry import remember_few_shapes
-from dyparse.errors import DyparseError
+from dyparse.errors import CheckpointError, DyparseError
+from dyparse.model_files import digest_of_model
 from dyparse.shares import UNREADABLE, Parsed, Share, parse_share
 from dyparse.signals import interrupts_later
 
@@ -40,6 +41,7 @@ class Settings(NamedTuple):
     max_tokens_per_batch: int
     precision: str = "auto"
     on_error: str = "stop"  # at a malformed sentence; who reads the input heeds it
+    digest: str = ""  # of the model that all workers must have; empty for any
 
 
 def load_parser(settings: Settings) -> "Parser":
@@ -49,7 +51,12 @@ def load_parser(settings: Settings) -> "Parser":
     from dyparse.parser import Parser
 
     device = prepare_machine(settings.device, settings.threads, seed=0)
-    return Parser.load(settings.model, device, settings.precision)
+    parser = Parser.load(settings.model, device, settings.precision)
+    if settings.digest and digest_of_model(settings.model) != settings.digest:
+        raise CheckpointError(
+            f"{settings.model}: was replaced by another model while it was in use; parse again"
+        )
+    return parser
 
 
 def threads_each(threads: int | None, workers: int) -> int:

@@ -11,7 +11,8 @@ from omegaconf import OmegaConf
 from tiny import yamls
 
 from dyparse import choice
-from dyparse.config import build
+from dyparse.config import build, construct
+from dyparse.errors import ConfigError
 from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.curriculum import Curriculum
 from dyparse.exploration.explore import Explore
@@ -186,3 +187,11 @@ def test_any_text_can_be_written_as_an_override(text):
     override = OverridesParser.create().parse_override(f"key={choice.for_hydra(text)}")
     read = override.value()
     assert str(read) == text or not isinstance(read, str)  # a number stays one
+
+
+@pytest.mark.parametrize("value", [2**31, 10**20, -(10**20)])
+def test_numbers_that_compiled_code_cannot_take_are_refused(value):
+    with pytest.raises(ValueError, match=r"gap is -?\d+, expected at most 2,147,483,647"):
+        choice.load("system", f"buffer:gap={value}")
+    with pytest.raises(ConfigError, match=r"exploration.round_epochs is .*, expected at most"):
+        construct(choice.find("exploration", "dagger"), {"round_epochs": value}, "exploration")

@@ -209,7 +209,7 @@ def test_errors_before_the_program_begins_are_told_and_later_ones_raised(kind, o
 
 
 def test_sizes_that_no_memory_holds_are_one_message(tmp_path):
-    config = configured("trainer=debug", f"output={tmp_path / 'run'}", f"encoder.hidden={10**16}")
+    config = configured("trainer=debug", f"output={tmp_path / 'run'}", f"encoder.hidden={10**9}")
     with pytest.raises(ConfigError, match=r"cannot be made .* encoder\.hidden"):
         train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
     assert list(tmp_path.iterdir()) == []

@@ -275,6 +275,25 @@ def test_a_finished_run_whose_result_was_removed_is_run_again(tmp_path):
     assert outcome(tmp_path / "run") == before
 
 
+@pytest.mark.parametrize("name", ["model/model.safetensors", "model/config.yaml", "result.json"])
+def test_a_finished_run_that_was_damaged_is_not_told_as_a_sound_one(name, tmp_path):
+    train_here(tmp_path / "run", "trainer.epochs=1")
+    path = tmp_path / "run" / name
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(DyparseError, match=r"resume=false|remove it, and the cell is run"):
+        train_here(tmp_path / "run", "trainer.epochs=1")
+
+
+@pytest.mark.parametrize("name", ["model", "result.json", "training.state"])
+def test_what_is_in_the_way_of_a_run_is_found_before_anything_is_written(name, tmp_path):
+    path = tmp_path / "run" / name
+    path.parent.mkdir()
+    path.write_text("x") if name == "model" else path.mkdir()
+    with pytest.raises(ConfigError, match=rf"{name}: in the way.*output=DIR"):
+        train_here(tmp_path / "run")
+    assert list((tmp_path / "run").iterdir()) == [path]
+
+
 def test_scores_on_other_test_sentences_are_told_as_such(tmp_path):
     def fewer(treebank, split):
         return treebank.read(split)[: 30 if split == "test" else None]

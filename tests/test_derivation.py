@@ -335,3 +335,12 @@ def test_help_has_examples(command):
     status, out, _ = command("--help")
     assert status == 0
     assert "dyparse oracle dev.conllu --sentence 7" in out
+
+
+@pytest.mark.parametrize("width", [*range(1, 30), 10**6])
+def test_a_line_of_any_width_is_written(width, dyparse_command, tmp_path):
+    path = tmp_path / "in.conllu"
+    path.write_text(sample("dev")[0].to_conllu())
+    status, out, err = dyparse_command("oracle", path, "--width", width)
+    assert (status, err) == (0, "")
+    assert out

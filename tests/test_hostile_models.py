@@ -27,8 +27,8 @@ from test_cli import assert_one_message
 from tiny import fresh_parser, run, sample
 
 import dyparse
-from dyparse.corpus import MODEL_FILES, digest_of_model
 from dyparse.errors import CheckpointError
+from dyparse.model_files import DECISIVE, digest_of_model
 from dyparse.plain_yaml import load_plain_yaml
 from dyparse.treebank.conllu_file import read_sentences
 
@@ -61,7 +61,7 @@ def test_only_regular_files_are_opened(saved, name, kind):
     SPECIAL[kind](saved / name)
     finding = {"loop": "Too many levels", "link to nothing": "No such file"}
     assert_refused(saved, saved / name, finding.get(kind, "no regular file"))
-    if name in MODEL_FILES:  # what parse-corpus reads before
+    if name in DECISIVE:  # what parse-corpus reads before
         with pytest.raises(CheckpointError):
             digest_of_model(saved)
 

@@ -9,7 +9,7 @@ from tiny import fresh_parser, sample
 import dyparse
 from dyparse import system as systems
 from dyparse.attachment_scores import attachment_scores
-from dyparse.errors import TreebankError
+from dyparse.errors import ConfigError, TreebankError
 from dyparse.parser import as_sentence
 from dyparse.sentence import NONE, Sentence
 
@@ -184,3 +184,8 @@ def test_tags_that_the_encoder_reads_and_the_input_lacks_are_named(features, mis
 def test_load_takes_a_path_or_a_string(model_directory):
     one, other = dyparse.load(str(model_directory)), dyparse.load(model_directory)
     assert one.parse(TEXT) == other.parse(TEXT)
+
+
+def test_a_device_that_is_not_there_is_told(model_directory):
+    with pytest.raises(ConfigError, match=r"device is 'nosuch'.*try device=cpu"):
+        dyparse.load(model_directory, device="nosuch")

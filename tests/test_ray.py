@@ -25,13 +25,14 @@ from dyparse.cli import main
 from dyparse.corpus import (
     MOST_ATTEMPTS,
     Job,
-    digest_of_model,
     find_jobs,
     is_finished,
     parse_file,
 )
 from dyparse.errors import ConfigError, DyparseError, TreebankError
+from dyparse.model_files import digest_of_model
 from dyparse.on_ray import Outcome, ParserActor, Pool
+from dyparse.run_files import LOCK, claimed
 from dyparse.workers import Settings
 
 TEXT = "".join(s.to_conllu() for s in sample("dev")[:40])
@@ -253,6 +254,19 @@ def test_failures_are_listed_and_the_rest_is_parsed_once(
     assert here == ["bad.conllu"]
 
 
+def test_a_corpus_that_another_process_parses_is_left_alone(
+    command, model_directory, corpus, tmp_path
+):
+    with claimed(tmp_path / "out"):
+        status, _, err = command(model_directory, corpus, "-o", tmp_path / "out")
+    assert status == 2
+    assert (
+        "another process is parsing there; wait for it, or choose another place with --output"
+        in err
+    )
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [LOCK]
+
+
 def test_text_becomes_conllu(command, here, parser, model_directory, tmp_path):
     (tmp_path / "in.txt").write_text("A dog barks.\n\nCats sleep.\n")
     out = tmp_path / "out"
@@ -379,7 +393,7 @@ def test_a_corpus_is_parsed_on_ray_though_a_file_kills_its_actors(
         assert record["sentences"] == 40
     kept = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     outputs = {"a.conllu", "sub/b.conllu", "sub/c.conllu.gz"}
-    assert kept == outputs | {f"{name}.json" for name in outputs}
+    assert kept == outputs | {f"{name}.json" for name in outputs} | {LOCK}
     assert until(lambda: not session(process.pid), 20)
 
 
@@ -411,4 +425,4 @@ def test_a_signal_ends_a_corpus_and_leaves_nothing_half_written(
     )
     assert "Traceback" not in err
     assert until(lambda: not session(process.pid), 20)
-    assert not list(out.iterdir())
+    assert [path.name for path in out.iterdir()] == [LOCK]

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from made_results import made_analysis
 from test_config import configured
 from tiny import fresh_parser, sample, yamls
 
@@ -37,9 +38,9 @@ from dyparse.treebank.conllu_file import read_sentences
 DEV = sample("dev")[:60]
 CELL = Cell("buffer:left_buffer=false", "explore", "set_nll", "UD_Žluť-Test", 7)
 CURVE = [
-    {"epoch": 1, "dev_las": 20.0, "loss": 2.5},
-    {"epoch": 2, "dev_las": 40.0, "loss": 1.0},
-    {"epoch": 3, "dev_las": 40.0, "loss": 0.5},
+    {"epoch": 1, "dev_las": 20.0, "loss": 2.5, "seconds": 1.0},
+    {"epoch": 2, "dev_las": 40.0, "loss": 1.0, "seconds": 1.0},
+    {"epoch": 3, "dev_las": 40.0, "loss": 0.5, "seconds": 1.0},
 ]
 RESULT_MADE = RunResult(
     cell=CELL,
@@ -52,7 +53,7 @@ RESULT_MADE = RunResult(
         **{"words": [3, 1], "heads": [2, 0], "labelled": [1, 0]},
         **{"content": [1, 1], "predicted_content": [2, 0], "content_right": [0, 0]},
     },
-    analysis={"propagation": {"states_before": 5}},
+    analysis=made_analysis(1, 4, 2),
     train_words=1000,
     versions=versions(),
 )
@@ -302,3 +303,45 @@ def test_without_a_test_split_dev_takes_its_place(tmp_path, parser):
     result = kept(tmp_path, parser, {"train": DEV[:3], "dev": DEV[3:9]})
     assert result.test == result.dev
     assert result.sentences["words"] == [len(s) for s in DEV[3:9]]
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *((("analysis",), value) for value in ({}, None, [])),
+        *((("analysis", "moves", "SHIFT", "taken"), value) for value in ("1", None, HUGE, -1)),
+        *((("analysis", "by_arc_length", "1"), value) for value in ({}, None, 3)),
+        *((("analysis", "propagation"), value) for value in ({}, None)),
+        *((("curve",), value) for value in ("x", [{}], [], None, [None])),
+        *((("test", "las"), value) for value in ("12", HUGE, float("nan"), float("inf"), None)),
+        *((("cell", "system"), value) for value in (None, 3)),
+        *((("cell", "seed"), value) for value in (None, "1", True)),
+        *(((name,), None) for name in ("setting", "versions", "sentences", "dev", "cell")),
+        (("sentences", "words"), ["x"]),
+        (("sentences", "heads"), [HUGE]),
+    ],
+    ids=lambda part: str(part)[:30],
+)
+def test_a_result_that_cannot_be_one_is_a_message(place, value, tmp_path, dyparse_command):
+    RESULT_MADE.save(tmp_path)
+    content = json.loads((tmp_path / RESULT).read_bytes())
+    part = content
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    (tmp_path / RESULT).write_text(json.dumps(content))
+    status, _, err = dyparse_command("report", tmp_path)
+    assert status == 2
+    assert err.startswith(f"error: {tmp_path / RESULT}: no result of a run (")
+    assert "remove it, and the cell is run again" in err
+    assert [path.name for path in tmp_path.iterdir()] == [RESULT]
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "null", "{}", '{"format_version": []}'])
+def test_a_file_that_holds_no_result_is_a_message(text, tmp_path):
+    (tmp_path / RESULT).write_text(text)
+    with pytest.raises(DyparseError, match="result"):
+        read_result(tmp_path / RESULT)

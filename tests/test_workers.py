@@ -19,6 +19,8 @@ from tiny import UD, sample
 from dyparse import workers as workers_module
 from dyparse.batch import windows
 from dyparse.cli import main
+from dyparse.errors import CheckpointError
+from dyparse.model_files import digest_of_model
 from dyparse.parser import WORDS_PER_WINDOW
 from dyparse.shares import (
     WORDS_PER_SHARE,
@@ -29,7 +31,14 @@ from dyparse.shares import (
     write_pieces,
 )
 from dyparse.treebank.conllu_file import Block
-from dyparse.workers import MOST_DEATHS, SHARES_PER_WORKER, Settings, Workers, threads_each
+from dyparse.workers import (
+    MOST_DEATHS,
+    SHARES_PER_WORKER,
+    Settings,
+    Workers,
+    load_parser,
+    threads_each,
+)
 
 TEXT = "".join(s.to_conllu() for s in sample("dev"))
 LINES = TEXT.count("\n")
@@ -421,3 +430,15 @@ def test_threads_are_those_of_all_workers_together(monkeypatch):
     assert threads_each(None, 1) == workers_module.cores()
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert threads_each(None, 1) == workers_module.cores()
+
+
+def test_a_worker_does_not_take_another_model_than_the_others(saved, file):
+    given = settings(saved)._replace(digest="of another")
+    with pytest.raises(CheckpointError, match="was replaced by another model while it was in use"):
+        load_parser(given)
+    with (
+        pytest.raises(CheckpointError, match="was replaced"),
+        Workers(given, 1) as workers,
+    ):
+        list(workers.parse(shares_of(file("in", TEXT))))
+    assert load_parser(given._replace(digest=digest_of_model(saved)))
