@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-MOST = 2**31 - 1
+MOST_OF_COMPILED = 2**31 - 1  # whole numbers, in code that numba has compiled
 
 
 def names(folder: str) -> list[str]:
@@ -52,8 +52,8 @@ def load(folder: str, text: str, **options: Any) -> Any:
 
 def require_size(value: Any, name: str) -> None:
     """ValueError if it is a whole number that compiled code cannot take."""
-    if isinstance(value, int) and abs(value) > MOST:
-        raise ValueError(f"{name} is {str(value)[:30]}, expected at most {MOST:,}")
+    if isinstance(value, int) and abs(value) > MOST_OF_COMPILED:
+        raise ValueError(f"{name} is {str(value)[:30]}, expected at most {MOST_OF_COMPILED:,}")
 
 
 def options_in_text(listed: str, defaults: dict[str, Any]) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def parse_file(
     try:
         before = os.stat(job.source)
         skipped = Skipped(tell)
-        sentences, words = _parse_stream(parser, job, settings, skipped)
+        sentences, words = _parse_stream(parser, job, settings, skipped, before)
         record = Record(
             model=model,
             text=settings.text,
@@ -194,9 +194,9 @@ def parse_file(
 
 
 def _parse_stream(
-    parser: "Parser", job: Job, settings: Settings, skipped: Skipped
+    parser: "Parser", job: Job, settings: Settings, skipped: Skipped, before: os.stat_result
 ) -> tuple[int, int]:
-    """Parse a file; sentences and words in it, counted."""
+    """Parse a file that must stay as it was before; sentences and words in it, counted."""
     sentences = words = 0
     check = partial(sentence_of, text=settings.text)
 
@@ -221,7 +221,6 @@ def _parse_stream(
             checked(blocks),
             max_tokens_per_batch=settings.max_tokens_per_batch,
         )
-        before = os.stat(job.source)
         write_sentences(parsed, out)
         after = os.stat(job.source)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):

@@ -32,7 +32,7 @@ ARCS = (
     *("gold", "predicted", "gold_right", "predicted_right"),
     *("gold_labelled", "predicted_labelled"),
 )
-MOVES = (*("taken", "free", "arcs", "right_arcs", "labelled_arcs", "replaced", "mended", "broken"),)
+MOVES = ("taken", "free", "arcs", "right_arcs", "labelled_arcs", "replaced", "mended", "broken")
 POPS = ("right", "wrong", "missed", "rightly_none", "neither")
 PROPAGATION = (
     *("sentences", "sentences_with_mistake", "states_before", "states_after"),

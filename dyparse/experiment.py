@@ -4,8 +4,8 @@ import json
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,8 @@ def begin(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError
 def finished_results(run: Run) -> dict[str, Any]:
     """The results of a run that was finished before, told again."""
     read_result(run.directory / RESULT)
-    require_model(run)
+    with it_was_whole():
+        Parser.load(run.directory / MODEL, run.device)
     metrics = read_metrics(run.directory / MODEL)
     results: dict[str, Any] = {s: metrics[s] for s in ("dev", "test") if s in metrics}
     if not was_evaluated(run.directory, run.splits):
@@ -198,13 +199,11 @@ def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
     return results
 
 
-def require_model(run: Run, metrics: dict[str, Any] | None = None) -> Parser:
-    """The parser that was kept, with these figures if there are any new ones."""
-    model = run.directory / MODEL
+@contextmanager
+def it_was_whole() -> Iterator[None]:
+    """What is wrong with a model that a training has saved, and the remedy."""
     try:
-        if metrics:
-            write_metrics(model, metrics)
-        return Parser.load(model, run.device)
+        yield
     except CheckpointError as error:
         raise CheckpointError(
             f"{error}; it was whole when the training saved it: train with resume=false"
@@ -216,7 +215,9 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     model = run.directory / MODEL
     best_epoch = max(curve, key=lambda figures: figures["dev_las"])
     # Anew: a kill may have come between results that were being written and their checksum.
-    best = require_model(run, {"best_epoch": best_epoch})
+    with it_was_whole():
+        write_metrics(model, {"best_epoch": best_epoch})
+        best = Parser.load(model, run.device)
     results = final_results(best, run.splits)
     write_metrics(model, {"best_epoch": best_epoch, **results})
     system, exploration, loss = map(

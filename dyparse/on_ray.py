@@ -10,8 +10,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from dyparse.corpus import Job, parse_file, tidied
-from dyparse.errors import CheckpointError, ConfigError, DyparseError, EmptyFileError
-from dyparse.model_files import digest_of_model
+from dyparse.errors import ConfigError, DyparseError, EmptyFileError
 from dyparse.signals import handlers_kept, interrupts_later
 from dyparse.treebank.skipped import SKIP
 from dyparse.workers import Settings, load_parser
@@ -55,11 +54,7 @@ class ParserActor:
         self.model, self.settings = model, settings
         self.failure = ""
         try:
-            self.parser = load_parser(settings)
-            if digest_of_model(settings.model) != model:
-                raise CheckpointError(
-                    f"{settings.model}: another model on this node; put it where all nodes see it"
-                )
+            self.parser = load_parser(settings._replace(digest=model))
         except DyparseError as error:
             self.failure = str(error)
 

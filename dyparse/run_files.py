@@ -80,7 +80,7 @@ def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -
     if config.resume:
         if has_model or has_result or file.path.exists():
             _require_same_run(directory, config)
-        if has_model and has_result and _is_finished(file):
+        if (has_model or has_result) and _is_finished(file) and has_model and has_result:
             file.remove()  # a kill may have come before that
             return False
         _take_up(file)
@@ -175,8 +175,9 @@ def telling_what_is_kept(file: TrainingFile) -> Iterator[None]:
         yield
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        remedy = "" if isinstance(error, BrokenPipeError) else "make room, or mend the directory, "
+        remedy = "make room, or mend the directory, and start the same command again"
+        if isinstance(error, BrokenPipeError):
+            remedy = "start the same command again"
         raise DyparseError(
             f"{place}{error.strerror or error}; the training {file.kept}: {remedy}"
-            f"{'and ' * bool(remedy)}start the same command again"
         ) from error

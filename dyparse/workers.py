@@ -54,7 +54,8 @@ def load_parser(settings: Settings) -> "Parser":
     parser = Parser.load(settings.model, device, settings.precision)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
-            f"{settings.model}: was replaced by another model while it was in use; parse again"
+            f"{settings.model}: not the model that the command began with: it was replaced, or "
+            "this node has another one; parse again, with a model that all see"
         )
     return parser
 

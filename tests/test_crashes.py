@@ -327,9 +327,18 @@ def test_a_finished_run_on_other_sentences_is_not_written_over(tmp_path):
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("train", [*SMALL, f"output={tmp_path / 'run'}", "trainer.epochs=1"])
     before = (tmp_path / "run" / "model" / "model.safetensors").read_bytes()
-    with pytest.raises(ConfigError, match=r"holds a run on other sentences.*resume=false"):
+    refused = pytest.raises(ConfigError, match=r"holds a run on other sentences.*resume=false")
+    with refused:
+        train(config, CHOICES, read=fewer)
+    result = (tmp_path / "run" / "result.json").rename(tmp_path / "result.json")
+    with refused:
         train(config, CHOICES, read=fewer)
     assert (tmp_path / "run" / "model" / "model.safetensors").read_bytes() == before
+    result.rename(tmp_path / "run" / "result.json")
+    shutil.rmtree(tmp_path / "run" / "model")  # as `dyparse compare` does
+    with refused:
+        train(config, CHOICES, read=fewer)
+    assert (tmp_path / "run" / "result.json").exists()
 
 
 def test_a_signal_after_the_last_epoch_is_not_forgotten(tmp_path, monkeypatch):

@@ -352,11 +352,24 @@ def test_actors_must_fit():
 def test_an_actor_with_another_model_parses_nothing(settings, corpus, tmp_path):
     job = Job(str(corpus / "a.conllu"), str(tmp_path / "a.conllu"))
     for actor, finding in (
-        (ParserActor("other", settings), "another model on this node"),
+        (ParserActor("other", settings), "not the model that the command began with"),
         (ParserActor("m", settings._replace(model=str(tmp_path))), "config.yaml"),
     ):
         assert finding in actor.outcome(job).error
     assert not Path(job.output).exists()
+
+
+def on_local_ray(*arguments, **environment):
+    """The command in a process group of its own, with a Ray of its own."""
+    kept = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "dyparse.cli", "parse-corpus", *arguments],
+        env=kept | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
 
 
 @needs_ray
@@ -369,16 +382,8 @@ def test_a_corpus_is_parsed_on_ray_though_a_file_kills_its_actors(
     (patch / "sitecustomize.py").write_text(f"import os, dyparse.shares as shares{DIES_OF_DEADLY}")
     (corpus / "deadly.conllu").write_text(TEXT + DEADLY)
     (corpus / "bad.conllu").write_text(TEXT + BAD)
-    environment = os.environ | {"PYTHONPATH": python_path(patch)}
-    environment.pop("RAY_ADDRESS", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dyparse.cli", "parse-corpus", model_directory, corpus, "-o", out],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
+    path = python_path(patch)
+    process = on_local_ray(model_directory, corpus, "-o", out, PYTHONPATH=path)
     told, err = process.communicate(timeout=300)
     assert process.returncode == 2, err
     assert "5 files: 3 parsed, 0 finished before, 2 failed" in told
@@ -406,16 +411,7 @@ def test_a_signal_ends_a_corpus_and_leaves_nothing_half_written(
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     (source / "a.conllu").write_text(TEXT * 2000)
-    environment = os.environ.copy()
-    environment.pop("RAY_ADDRESS", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dyparse.cli", "parse-corpus", model_directory, source, "-o", out],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
+    process = on_local_ray(model_directory, source, "-o", out)
     assert until(lambda: list(out.glob(".a.conllu.*.tmp")), 120)
     process.send_signal(number)
     _, err = process.communicate(timeout=120)
