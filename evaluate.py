@@ -3,15 +3,15 @@
 import hydra
 from omegaconf import DictConfig
 
-from dyparse.entry import clear_errors
-from dyparse.option_errors import clear_option_errors
+from dyparse.config.hydra_errors import clear_option_errors
+from dyparse.runtime.entry import clear_errors
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
 def main(config: DictConfig) -> None:
     """Evaluate as configured."""
     with clear_errors():
-        from dyparse.evaluation import evaluate  # it imports torch, which is slow
+        from dyparse.evaluation.evaluate import evaluate  # it imports torch, which is slow
 
         evaluate(config)
 

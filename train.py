@@ -4,15 +4,15 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from dyparse.entry import clear_errors
-from dyparse.option_errors import clear_option_errors
+from dyparse.config.hydra_errors import clear_option_errors
+from dyparse.runtime.entry import clear_errors
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="train")
 def main(config: DictConfig) -> None:
     """Train as configured."""
     with clear_errors():
-        from dyparse.experiment import train  # it imports torch, which is slow
+        from dyparse.training.run import train  # it imports torch, which is slow
 
         train(config, dict(HydraConfig.get().runtime.choices))
 

@@ -10,7 +10,7 @@ whatever else the machine does slows down all. Parsers are trained for `--update
 how long a derivation is depends on the model. One thread, unless said otherwise.
 """
 
-import dyparse.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
+import dyparse.runtime.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
 
 import argparse
 import os
@@ -28,17 +28,17 @@ import numpy as np
 import torch
 
 from dyparse import system as systems
-from dyparse.batch import group_by_length
-from dyparse.choice import load
-from dyparse.course import Course, Lesson
+from dyparse.data.batch import group_by_length
+from dyparse.config.choices import load
+from dyparse.training.session import Course, Lesson
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.loss.set_nll import SetNLL
-from dyparse.network import Network
-from dyparse.parser import Parser
-from dyparse.sentence import Sentence
-from dyparse.trainer import Trainer
+from dyparse.model.sizes import Network
+from dyparse.model.parser import Parser
+from dyparse.data.sentence import Sentence
+from dyparse.training.loop import Trainer
 from dyparse.treebank.ud import UD
-from dyparse.vocabulary import Vocabulary
+from dyparse.data.vocabulary import Vocabulary
 
 LENGTHS = (10, 20, 50, 100, 200)
 PARSING_BATCH = 2000

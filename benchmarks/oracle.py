@@ -20,7 +20,7 @@ the first state of a sentence included; the time that reading the clock takes is
 # mypy: allow-untyped-calls, allow-untyped-defs
 # (kernels are typed by use)
 
-import dyparse.entry  # noqa: I001 - before torch is imported: how OpenMP waits
+import dyparse.runtime.entry  # noqa: I001 - before torch is imported: how OpenMP waits
 
 import argparse
 import ctypes
@@ -36,16 +36,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 import dyparse.system
-from dyparse.batch import Batcher, group_by_length
-from dyparse.commands import chosen_system
-from dyparse.coverage import nonprojective
+from dyparse.data.batch import Batcher, group_by_length
+from dyparse.cli.commands import chosen_system
+from dyparse.evaluation.coverage import nonprojective
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.errors import DyparseError, NoSplitError
 from dyparse.exploration import uniform
-from dyparse.sentence import Sentence
+from dyparse.data.sentence import Sentence
 from dyparse.system import System, cost, is_finished, legal, prefer, static, take_move
 from dyparse.treebank.ud import UD
-from dyparse.vocabulary import Vocabulary
+from dyparse.data.vocabulary import Vocabulary
 
 TREEBANKS = ("UD_English-LinES", "UD_Gothic-PROIEL")
 SYSTEMS = (

@@ -10,7 +10,7 @@ of a step: making the batch, encoding, walk with oracle, loss, backward, optimiz
 *Parsing* is all from sentences to sentences with trees. Shares: the same again under a stopwatch.
 """
 
-import dyparse.entry  # noqa: I001 - before torch is imported: how OpenMP waits
+import dyparse.runtime.entry  # noqa: I001 - before torch is imported: how OpenMP waits
 
 import argparse
 import copy
@@ -29,27 +29,27 @@ import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-import dyparse.course
-import dyparse.exercise
-import dyparse.parser
+import dyparse.training.session
+import dyparse.training.step
+import dyparse.model.parser
 import dyparse.system
-from dyparse.batch import group_by_length
-from dyparse.choice import load
-from dyparse.course import Course, Lesson
+from dyparse.data.batch import group_by_length
+from dyparse.config.choices import load
+from dyparse.training.session import Course, Lesson
 from dyparse.encoder.bilstm import BiLSTM
-from dyparse.machine import find_device
+from dyparse.runtime.device import find_device
 from dyparse.loss.set_nll import SetNLL
-from dyparse.moving_average import MovingAverage
-from dyparse.network import Network
-from dyparse.parser import Parser
-from dyparse.precision import PRECISIONS, encoder_precision, resolved
-from dyparse.sentence import Sentence
-from dyparse.state_memory import StateMemory
-from dyparse.trainer import Trainer
-from dyparse.treebank.conllu_file import read_sentences
+from dyparse.tensors.moving_average import MovingAverage
+from dyparse.model.sizes import Network
+from dyparse.model.parser import Parser
+from dyparse.tensors.precision import PRECISIONS, encoder_precision, resolved
+from dyparse.data.sentence import Sentence
+from dyparse.training.replay_buffer import StateMemory
+from dyparse.training.loop import Trainer
+from dyparse.data.conllu import read_sentences
 from dyparse.treebank.sample import Sample
 from dyparse.treebank.ud import UD
-from dyparse.vocabulary import Vocabulary
+from dyparse.data.vocabulary import Vocabulary
 from stages import Stopwatch
 from walk_shares import walk_shares
 
@@ -307,14 +307,14 @@ def training_stages(bench: Bench) -> str:
         (model, "share", "reading: making batches"),
         (network, "encode", "encoding"),
         (network, "table", "walk: table"),
-        (dyparse.course, "walk_and_record", "walk"),
-        (dyparse.exercise, "targets", "states to the device"),
+        (dyparse.training.session, "walk_and_record", "walk"),
+        (dyparse.training.step, "targets", "states to the device"),
         (StateMemory, "add", "memory of states"),
         (StateMemory, "recall", "memory of states"),
         (network, "score", "loss: scores of states"),
         (SetNLL, "__call__", "loss"),
         (type(bench.parser.model.labeller), "forward", "loss: labels"),
-        (dyparse.exercise, "label_loss", "loss: labels"),
+        (dyparse.training.step, "label_loss", "loss: labels"),
         (torch.autograd, "grad", "backward"),
         (torch.Tensor, "backward", "backward"),
         (model, "clip_gradients", "optimizer: clipping"),
@@ -341,7 +341,7 @@ def parsing_stages(bench: Bench) -> str:
         (type(parser.batcher), "batch", "reading: making batches"),
         (network, "encode", "encoding"),
         (network, "table", "walk: table"),
-        (dyparse.parser, "walk_greedily", "walk"),
+        (dyparse.model.parser, "walk_greedily", "walk"),
         (type(parser.model.labeller), "forward", "labels"),
         (Parser, "_with_labels", "trees"),
         (Sentence, "to_conllu", "writing"),

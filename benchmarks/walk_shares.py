@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.compiled import cached_njit
+from dyparse.data.sentence import NONE
 from dyparse.exploration import Choice, follow
 from dyparse.exploration.explore import Explore
-from dyparse.scorer import Scorer, score, table_rows
-from dyparse.sentence import NONE
+from dyparse.rollout.scorer import Scorer, score, table_rows
+from dyparse.runtime.kernels import cached_njit
 from dyparse.system import (
     System,
     cost,
@@ -33,7 +33,7 @@ POLICY = Explore(first_epochs=0, probability=0.9).policy
 
 @cached_njit
 def _walk(choices: Any, scorer: Any, walker: Any, gold: Any, calls: Any) -> int:
-    """The walk of dyparse.walk; kernel k is called calls[k] times at each state."""
+    """The walk of dyparse.rollout.rollout; kernel k is called calls[k] times at each state."""
     options, policy = choices
     states, random = walker
     N, F = states.stack.shape[1], scorer.table.shape[1]

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dyparse.shares import read_inputs, read_shares
-from dyparse.treebank.conllu_file import read_sentences
+from dyparse.data.conllu import read_sentences
+from dyparse.parsing.chunks import read_inputs, read_shares
 
 
 class Run(NamedTuple):
@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 def timed(model: Path, source: Path, output: Path, options: Sequence[str]) -> Run:
     """Run `dyparse parse` in a process of its own."""
-    command = [sys.executable, "-m", "dyparse.cli", "parse", str(model), str(source)]
+    command = [sys.executable, "-m", "dyparse.cli.main", "parse", str(model), str(source)]
     start = time.perf_counter()
     process = subprocess.Popen([*command, "-o", str(output), *options])
     _, status, usage = os.wait4(process.pid, 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dyparse.version import __version__
 
 if TYPE_CHECKING:
-    from dyparse.parser import Parser
+    from dyparse.model.parser import Parser
 
 __all__ = ["__version__", "load"]
 
@@ -20,9 +20,9 @@ def load(directory: str | Path, device: str = "cpu") -> "Parser":
 
     `dyparse.errors.CheckpointError` says what is wrong with one.
     """
-    from dyparse.entry import remember_few_shapes
+    from dyparse.runtime.entry import remember_few_shapes
 
     remember_few_shapes()  # before torch is imported
-    from dyparse.parser import Parser  # only here: `import dyparse.system` needs no torch
+    from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     return Parser.load(directory, device)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a few states: compiling takes longer than running
 
 from dyparse import system as systems
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
 from dyparse.system import States, System
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "systems"

@@ -14,16 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
-from dyparse.compare import finished_results
-from dyparse.comparison import Comparison, comparison_of
-from dyparse.entry import clear_errors
+from dyparse.compare.report.export import to_csv
+from dyparse.compare.report.figures import plots
+from dyparse.compare.report.table import Table, interval, p_value, percent, signed, spread
+from dyparse.compare.report.tables import tables
+from dyparse.compare.run_grid import finished_results
+from dyparse.compare.statistics import Comparison, comparison_of
 from dyparse.errors import DyparseError
-from dyparse.figures import plots
-from dyparse.output_file import write
-from dyparse.printed_table import Table, interval, p_value, percent, signed, spread
-from dyparse.result_files import to_csv
-from dyparse.result_tables import tables
-from dyparse.run_result import Cell, RunResult
+from dyparse.evaluation.run_result import Cell, RunResult
+from dyparse.runtime.atomic_files import write
+from dyparse.runtime.entry import clear_errors
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BUFFER = ("left_buffer", "right_buffer", "left_nonprojective", "right_nonprojective")

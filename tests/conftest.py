@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from fake_wandb import FakeWandb
 from filelock import FileLock  # comes with torch
+from helpers.fake_wandb import FakeWandb
+from helpers.small_training import AFTER_EVERY_BATCH, SMALL, outcome
+from helpers.tiny import fresh_parser, lesson, run, sample, trained
 from hypothesis import HealthCheck, settings
-from small_training import AFTER_EVERY_BATCH, SMALL, outcome
-from tiny import fresh_parser, lesson, run, sample, trained
 
-from dyparse.cli import main
-from dyparse.parser import Parser
+from dyparse.cli.main import main
+from dyparse.model.parser import Parser
 
 torch.set_num_threads(1)  # pytest -n takes the other cores
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell began us with &

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from tiny import PROJECT
+from helpers.tiny import PROJECT
 
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
 PLAIN = (

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from exhaustive import are_trees
-from tiny import PROJECT, run, sample
+from helpers.exhaustive import are_trees
+from helpers.tiny import PROJECT, run, sample
 
 FOLDER = PROJECT / "benchmarks"
 

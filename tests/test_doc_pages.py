@@ -3,12 +3,12 @@
 import re
 
 import pytest
+from helpers.tiny import PROJECT
 from test_readme import CHOICES, commands_starting, composed, shell_commands
-from tiny import PROJECT
 
-from dyparse import choice
-from dyparse.cli import command_line
-from dyparse.config import TrainOptions, build, checked
+from dyparse.cli.main import command_line
+from dyparse.config import choices as choice
+from dyparse.config.build import TrainOptions, build, checked
 
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
 TEXT = "".join(path.read_text(encoding="utf-8") for path in PAGES)

@@ -18,10 +18,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tiny import CONF, PROJECT
+from helpers.tiny import CONF, PROJECT
 
 from dyparse import system as systems
-from dyparse.cli import command_line
+from dyparse.cli.main import command_line
 from dyparse.system.buffer import EXACT_WORDS
 
 DOCS = PROJECT / "docs" / "systems"
@@ -135,7 +135,7 @@ ORACLE = """
 import json, sys
 import numpy as np
 from dyparse import system as systems
-from exhaustive import all_trees, root_children
+from helpers.exhaustive import all_trees, root_children
 
 def to_the_end(system, states, gold):
     prepared = system.prepare(gold)

@@ -15,12 +15,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from tiny import PROJECT
+from helpers.tiny import PROJECT
 
 import dyparse
-from dyparse.cli import main
+from dyparse.cli.main import main
 
-SHIPPED = ("py.typed", "report_page.html.j2", "treebank/sample_data/train.conllu",
+SHIPPED = ("py.typed", "compare/report/page.html.j2", "treebank/sample_data/train.conllu",
            "treebank/sample_data/dev.conllu", "treebank/sample_data/test.conllu")  # fmt: skip
 
 # Stands for python: writes down how it is called, makes a venv of itself, fails if told to.
@@ -79,7 +79,7 @@ def test_wheel_says_what_it_needs(distributions: Path) -> None:
     assert metadata["License-Expression"] == "MIT"
     needs = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
     assert "torch<2.14,>=2.10" in needs
-    assert "dyparse = dyparse.cli:main" in scripts
+    assert "dyparse = dyparse.cli.main:main" in scripts
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -8,7 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-from tiny import PROJECT, sample
+from helpers.tiny import PROJECT, sample
 
 PEERS = PROJECT / "benchmarks" / "peers"
 sys.path.insert(0, str(PEERS))
@@ -21,9 +21,9 @@ from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_sec
 from peer_script import environment, last_words  # noqa: E402
 from table import HEADER, las_at, markdown  # noqa: E402
 
-from dyparse.attachment_scores import attachment_scores  # noqa: E402
+from dyparse.data.sentence import Sentence  # noqa: E402
 from dyparse.errors import ConfigError  # noqa: E402
-from dyparse.sentence import Sentence  # noqa: E402
+from dyparse.evaluation.attachment_scores import attachment_scores  # noqa: E402
 
 ROW = Row("fake", "a fake parser", "words")
 FAKE = """
@@ -205,7 +205,7 @@ def test_training_data_are_words_with_their_trees_only(tmp_path):
     lines += ["2\tle\tle\tDET\tD\tG=m\t0\troot\t_\t_\n", "2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n", "\n"]
     path = tmp_path / "in.conllu"
     path.write_text("".join(lines), encoding="utf-8")
-    from dyparse.treebank.conllu_file import read_sentences
+    from dyparse.data.conllu import read_sentences
 
     (sentence,) = read_sentences(str(path), trees=True)
     expected = "1\tde\tde\tADP\tE\t_\t2\tcase\t_\t_\n2\tle\tle\tDET\tD\tG=m\t0\troot\t_\t_\n\n"

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from helpers.tiny import CONF, PROJECT
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from tiny import CONF, PROJECT
 
 import dyparse
 import dyparse.system
-from dyparse.cli import command_line
-from dyparse.config import EvaluateOptions, TrainOptions, build, checked, construct
-from dyparse.network import Network
+from dyparse.cli.main import command_line
+from dyparse.config.build import EvaluateOptions, TrainOptions, build, checked, construct
+from dyparse.model.sizes import Network
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "trainer", "logger")

@@ -1,10 +1,10 @@
 """dyparse, measured as the others are: what `train.py` does, with its defaults or an experiment.
 
-`dyparse.experiment.train` runs on one thread; a hook on its updates counts words and parses test at
-the moments with the averaged weights, which are those dyparse keeps; dev, after each epoch, is off
-the clock. A training of a few sentences comes first, so that the kernels are compiled. The end is
-the best model on dev, after all epochs. Parsing is CoNLL-U to CoNLL-U as in `dyparse parse`, and in
-memory from sentences to sentences with trees.
+`dyparse.training.run.train` runs on one thread; a hook on its updates counts words and parses test
+at the moments with the averaged weights, which are those dyparse keeps; dev, after each epoch, is
+off the clock. A training of a few sentences comes first, so that the kernels are compiled. The end
+is the best model on dev, after all epochs. Parsing is CoNLL-U to CoNLL-U as in `dyparse parse`, and
+in memory from sentences to sentences with trees.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def rows(names: list[str]) -> tuple[Row, ...]:
 
 
 def main() -> None:
-    import dyparse.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
+    import dyparse.runtime.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
 
-    from dyparse.parser import Parser
+    from dyparse.model.parser import Parser
 
     job = read_job()
     measurement = Measurement(job)
@@ -70,7 +70,7 @@ def run(job: Job, overrides: list[str]) -> None:
     """What train.py does."""
     import hydra
 
-    from dyparse.experiment import train
+    from dyparse.training.run import train
 
     files = [f"treebank.{split}={getattr(job, split)}" for split in ("train", "dev", "test")]
     machine = ["device=cpu", "threads=1", "resume=false", f"seed={job.seed}"]
@@ -87,7 +87,9 @@ class TrainedError(Exception):
 
 def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
     """Hear of the begin and the end of training and of every update, and leave dev out."""
-    from dyparse import course, experiment, trainer
+    from dyparse.training import loop as trainer
+    from dyparse.training import run as experiment
+    from dyparse.training import session as course
 
     learn, follow_training = course.Course.learn, experiment.follow_training
     dev_figures = trainer.dev_figures
@@ -119,14 +121,14 @@ def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
 
 def read_test(job: Job) -> list[Any]:
     """The sentences of test."""
-    from dyparse.treebank.conllu_file import read_sentences
+    from dyparse.data.conllu import read_sentences
 
     return list(read_sentences(job.test, trees=False))
 
 
 def parse_file(parser: Any, job: Job, path: Path) -> None:
     """Test to trees, CoNLL-U to CoNLL-U."""
-    from dyparse.treebank.conllu_file import read_sentences
+    from dyparse.data.conllu import read_sentences
 
     with path.open("wb") as out:
         for sentence in parser.parse_sentences(read_sentences(job.test, trees=False)):

@@ -32,11 +32,11 @@ from measurement import MEASURED, Job, Row
 from peer_script import RunError, pinned, run_script
 from table import markdown
 
-from dyparse.attachment_scores import attachment_scores
-from dyparse.entry import clear_errors
+from dyparse.data.sentence import HEAD, Sentence
 from dyparse.errors import ConfigError, TreebankError
-from dyparse.output_file import write
-from dyparse.sentence import HEAD, Sentence
+from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.runtime.atomic_files import write
+from dyparse.runtime.entry import clear_errors
 from dyparse.treebank.ud import UD
 
 SPLITS = ("train", "dev", "test")

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from dyparse.batch import Batch
-from dyparse.vocabulary import Vocabulary
+from dyparse.data.batch import Batch
+from dyparse.data.vocabulary import Vocabulary
 
 
 class Encoder(nn.Module):

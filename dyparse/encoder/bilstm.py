@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, embedding_bag
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from dyparse.batch import FEATURES, Bags, Batch
-from dyparse.dropout import WORDS, Dropout, dropped_places, keys_below
+from dyparse.data.batch import FEATURES, Bags, Batch
+from dyparse.data.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
 from dyparse.encoder import Encoder
-from dyparse.transfer import to_device
-from dyparse.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
+from dyparse.tensors.dropout import WORDS, Dropout, dropped_places, keys_below
+from dyparse.tensors.transfer import to_device
 
 MOST_LAYERS = 100
 

@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dyparse.compiled import kernel, njit
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import kernel, njit
 
 
 class Exploration:

@@ -6,8 +6,8 @@ Stay on the gold path, but let the model choose among the best moves.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dyparse.compiled import njit
 from dyparse.exploration import Exploration, highest_scoring_best
+from dyparse.runtime.kernels import njit
 
 
 class AmbiguityPolicy(NamedTuple):

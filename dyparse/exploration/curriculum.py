@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dyparse.choice import load
-from dyparse.compiled import njit
+from dyparse.config.choices import load
 from dyparse.exploration import Exploration
 from dyparse.exploration import follow as follow_stage
+from dyparse.runtime.kernels import njit
 
 
 class CurriculumPolicy(NamedTuple):

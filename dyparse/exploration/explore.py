@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dyparse.compiled import njit
 from dyparse.exploration import Exploration, highest_scoring, highest_scoring_best, uniform
+from dyparse.runtime.kernels import njit
 
 
 class ExplorePolicy(NamedTuple):

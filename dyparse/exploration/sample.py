@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dyparse.compiled import njit
 from dyparse.exploration import Exploration, drawn, highest_scoring_best
+from dyparse.runtime.kernels import njit
 
 
 class SamplePolicy(NamedTuple):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dyparse.compiled import njit
 from dyparse.exploration import Exploration
+from dyparse.runtime.kernels import njit
 
 
 class StaticPolicy(NamedTuple):

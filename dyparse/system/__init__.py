@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dyparse import choice
-from dyparse.compiled import cached_njit, kernel, njit
-from dyparse.sentence import NONE
+from dyparse.config import choices as choice
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import cached_njit, kernel, njit
 
 
 class States(NamedTuple):

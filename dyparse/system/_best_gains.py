@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dyparse.compiled import kernel, njit
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import kernel, njit
 from dyparse.system import buffer_front, gold_heads, stack_top
 
 IMPOSSIBLE = -10_000  # a gain so low that no sum of gains makes up for it

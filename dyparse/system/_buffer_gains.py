@@ -29,8 +29,8 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from dyparse.compiled import njit
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import njit
 from dyparse.system import buffer_front, buffer_second, clear, stack_top
 from dyparse.system._best_gains import IMPOSSIBLE
 

@@ -34,8 +34,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dyparse.compiled import njit
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import njit
 from dyparse.system import clear, gold_heads
 
 SHIFT, LEFT, RIGHT, LEFT2, RIGHT2 = range(5)

@@ -20,8 +20,8 @@ from typing import ClassVar, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from dyparse.compiled import njit
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import njit
 from dyparse.system import (
     System,
     buffer_front,

@@ -32,8 +32,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dyparse.compiled import njit
-from dyparse.sentence import NONE
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import njit
 from dyparse.system import (
     System,
     buffer_front,

@@ -2,7 +2,7 @@
 
 To add a source of sentences: write `dyparse/treebank/<name>.py` with a frozen dataclass that has
 `name`, `read` and `describe` as below; write `conf/treebank/<name>.yaml` with its `_target_` and
-its fields; run `pytest tests/test_treebank.py`, which picks it up.
+its fields; run `pytest tests/treebank/test_treebank.py`, which picks it up.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Protocol
 
+from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
-from dyparse.sentence import Sentence
 
 __all__ = ["Treebank", "TreebankError"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 
-from dyparse.sentence import Sentence
-from dyparse.treebank.split import SPLITS, read_split
+from dyparse.data.sentence import Sentence
+from dyparse.data.split_files import SPLITS, read_split
 
 
 @dataclass(frozen=True)

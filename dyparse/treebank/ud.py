@@ -6,16 +6,16 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from dyparse.errors import NoSplitError, TreebankError
-from dyparse.sentence import Sentence
-from dyparse.treebank.skipped import require_on_error
-from dyparse.treebank.split import (
+from dyparse.data.malformed import require_on_error
+from dyparse.data.sentence import Sentence
+from dyparse.data.split_files import (
     SPLITS,
     SplitFiles,
     describe_files,
     read_split,
     require_held_out,
 )
+from dyparse.errors import NoSplitError, TreebankError
 
 MOST_LISTED = 10
 

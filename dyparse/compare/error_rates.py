@@ -1,0 +1,146 @@
+"""Where the runs of a group erred: counts of `error_analysis` added up, and their shares."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dyparse.compare.groups import ALL, Groups, Key
+
+if TYPE_CHECKING:
+    from dyparse.evaluation.run_result import RunResult
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Where the runs of a group erred; treebank ALL: runs that all explorations have, added up."""
+
+    key: Key
+    runs: int
+    counts: dict[str, Any]  # see `error_analysis`
+    rates: dict[str, dict[str, dict[str, float | None]]]  # see `rates_of`
+
+
+def all_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
+    """Those over all treebanks, then that of each group."""
+    return [
+        *_pooled_analyses(groups, notes),
+        *(_analysis(key, runs) for key, runs in groups.items()),
+    ]
+
+
+def _analysis(key: Key, runs: Sequence[RunResult]) -> Analysis:
+    counts: dict[str, Any] = {}
+    for run in runs:
+        counts = _sum(counts, run.analysis)
+    return Analysis(key, len(runs), counts, rates_of(counts))
+
+
+def _sum(one: Any, other: Any) -> Any:
+    """Counts added up, whatever they are nested in."""
+    if isinstance(other, Mapping):
+        return {**one, **{name: _sum(one.get(name, {}), other[name]) for name in other}}
+    return (one or 0) + other
+
+
+def _pooled_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
+    """Over the treebanks and seeds that all explorations of a system and loss have: the same words
+    for each of them.
+    """
+    runs_of: dict[tuple[str, str], dict[Key, dict[tuple[str, int], RunResult]]] = defaultdict(dict)
+    for key, runs in groups.items():
+        of_training = runs_of[key.system, key.loss].setdefault(key._replace(treebank=ALL), {})
+        of_training.update({(key.treebank, run.cell.seed): run for run in runs})
+    analyses = []
+    for (system, loss), trainings in runs_of.items():
+        shared = set.intersection(*(set(runs) for runs in trainings.values()))
+        if any(len(runs) > len(shared) for runs in trainings.values()):
+            notes.append(
+                f"{system}, {loss}: not all trainings have the same treebanks and seeds; counts "
+                f"over all treebanks are of the {len(shared)} runs that all have."
+            )
+        for training, by_place in trainings.items() if shared else ():
+            analyses.append(_analysis(training, [by_place[place] for place in sorted(shared)]))
+    return analyses
+
+
+def rates_of(counts: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float | None]]]:
+    """The counts of an analysis as shares in percent; None of nothing.
+
+    Precision, recall and F1 are labelled; those of heads alone are called so. In propagation
+    `before` ends with the first mistake of a sentence, and `after` is what follows it. The recall
+    of pops is that of repairs which were made among those to be made.
+    """
+    return {
+        "by_sentence_length": {
+            name: {"uas": _share(c, "heads", "words"), "las": _share(c, "labelled", "words")}
+            for name, c in counts["by_sentence_length"].items()
+        },
+        "by_arc_length": {
+            name: _arc_rates(c, "labelled") for name, c in counts["by_arc_length"].items()
+        },
+        "by_projectivity": {
+            name: {
+                **_arc_rates(c, "labelled"),
+                **{f"head_{rate}": value for rate, value in _arc_rates(c, "right").items()},
+            }
+            for name, c in counts["by_projectivity"].items()
+        },
+        "by_first_mistake": {
+            name: {
+                "sentences": _share(
+                    {**c, "all": counts["propagation"]["sentences"]}, "sentences", "all"
+                ),
+                "las": _share(c, "labelled", "words"),
+            }
+            for name, c in counts["by_first_mistake"].items()
+        },
+        "propagation": {"": _propagation_rates(counts["propagation"])},
+        "moves": {
+            name: {
+                "free": _share(c, "free", "taken"),
+                "right_arcs": _share(c, "right_arcs", "arcs"),
+                "labelled_arcs": _share(c, "labelled_arcs", "arcs"),
+                "mended": _share(c, "mended", "replaced"),
+                "broken": _share(c, "broken", "replaced"),
+            }
+            for name, c in counts["moves"].items()
+        },
+        "pops": {name: _repair_rates(c) for name, c in counts.get("pops", {}).items()},
+    }
+
+
+def _share(counts: Mapping[str, int], part: str, whole: str, scale: float = 100) -> float | None:
+    return scale * counts[part] / counts[whole] if counts[whole] else None
+
+
+def _arc_rates(counts: Mapping[str, int], right: str) -> dict[str, float | None]:
+    precision = _share(counts, f"predicted_{right}", "predicted")
+    recall = _share(counts, f"gold_{right}", "gold")
+    f1 = None
+    if precision is not None and recall is not None:
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def _repair_rates(counts: Mapping[str, int]) -> dict[str, float | None]:
+    made, wanted = (counts["right"] + counts[other] for other in ("wrong", "missed"))
+    both = {**counts, "made": made, "wanted": wanted}
+    return {
+        "precision": _share(both, "right", "made"),
+        "recall": _share(both, "right", "wanted"),
+    }
+
+
+def _propagation_rates(counts: Mapping[str, int]) -> dict[str, float | None]:
+    moves = counts["states_before"] + counts["states_after"]
+    return {
+        "sentences_with_mistake": _share(counts, "sentences_with_mistake", "sentences"),
+        "mistakes_before": _share(counts, "mistakes_before", "states_before"),
+        "mistakes_after": _share(counts, "mistakes_after", "states_after"),
+        "cost_after_per_sentence": _share(counts, "cost_after", "sentences_with_mistake", 1),
+        "cost_after_per_state": _share(counts, "cost_after", "states_after", 1),
+        "moves_per_sentence": _share({**counts, "moves": moves}, "moves", "sentences", 1),
+    }

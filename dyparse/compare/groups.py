@@ -1,0 +1,151 @@
+"""Finished runs in groups: those that differ in their seed only.
+
+Runs may be compared if they have the same setting, and on a treebank the same data; DyparseError
+says why others may not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dyparse.errors import DyparseError
+
+if TYPE_CHECKING:
+    from dyparse.evaluation.run_result import RunResult
+
+BASELINE = "static"
+ALL = "all treebanks"
+
+
+class Key(NamedTuple):
+    """What the runs of a group have in common."""
+
+    system: str
+    exploration: str
+    loss: str
+    treebank: str
+
+
+Groups = dict[Key, list["RunResult"]]
+RunPair = tuple[list["RunResult"], list["RunResult"]]  # baseline and new, of the same seeds
+
+
+def grouped(results: Sequence[RunResult], baseline: str = BASELINE) -> Groups:
+    """The runs of each group by seed; groups by name, the baseline first.
+
+    DyparseError where runs have different settings or test sets, or are there twice.
+    """
+    if not results:
+        raise DyparseError("no finished run to report; a run's directory holds result.json")
+    _require_one_setting(results)
+    _require_same_data(results)
+    groups: Groups = defaultdict(list)
+    for result in sorted(results, key=lambda result: result.cell.seed):
+        cell = result.cell
+        runs = groups[Key(cell.system, cell.exploration, cell.loss, cell.treebank)]
+        if runs and runs[-1].cell.seed == cell.seed:
+            raise DyparseError(f"{_name(result)}: there twice; leave out one of their directories")
+        runs.append(result)
+
+    def place(key: Key) -> tuple[Any, ...]:
+        return key.system, key.loss, key.exploration != baseline, key.exploration, key.treebank
+
+    return {key: groups[key] for key in sorted(groups, key=place)}
+
+
+def _name(result: RunResult) -> str:
+    cell = result.cell
+    names = (cell.system, cell.exploration, cell.loss, cell.treebank, f"seed {cell.seed}")
+    return ", ".join(names)
+
+
+def _require_one_setting(results: Sequence[RunResult]) -> None:
+    by_name: dict[str, list[RunResult]] = defaultdict(list)
+    for result in results:
+        by_name[result.setting_name].append(result)
+    if len(by_name) == 1:
+        return
+    options = {name: dict(_options(runs[0].setting)) for name, runs in by_name.items()}
+    differing = [
+        option
+        for option in sorted({option for found in options.values() for option in found})
+        if len({str(found.get(option)) for found in options.values()}) > 1
+    ]
+    described = "; ".join(
+        f"{name} with {', '.join(f'{o}={options[name].get(o)}' for o in differing)} "
+        f"({len(runs)} runs, such as {_name(runs[0])})"
+        for name, runs in sorted(by_name.items())
+    )
+    raise DyparseError(
+        f"runs of {len(by_name)} settings cannot be compared: {described}; "
+        "name the directories of one setting only"
+    )
+
+
+def _options(setting: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """All options with their names in full: trainer.epochs."""
+    for name, value in setting.items():
+        if isinstance(value, Mapping):
+            yield from _options(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _require_same_data(results: Sequence[RunResult]) -> None:
+    """All runs of a treebank have learnt from as many words and been tested on the same ones."""
+    first: dict[str, RunResult] = {}
+    for result in results:
+        other = first.setdefault(result.cell.treebank, result)
+        for what, of in (
+            ("trained on", lambda run: f"{run.train_words} words"),
+            ("tested on", _test_set),
+        ):
+            if of(result) != of(other):
+                raise DyparseError(
+                    f"{_name(result)}: {what} {of(result)}, but {_name(other)} on {of(other)}; "
+                    "a comparison needs the same data: remove the directories of one of them, "
+                    "and run its cells again"
+                )
+
+
+def _test_set(run: RunResult) -> str:
+    words = run.sentences["words"]
+    trace = sum(place * count for place, count in enumerate(words, 1))
+    return f"{len(words)} sentences of {sum(words)} words (check sum {trace})"
+
+
+def remarks(results: Sequence[RunResult]) -> list[str]:
+    """What a reader should know of the runs before any figure."""
+    notes = [
+        f"{name} has no test set: its scores are those of dev, on which epochs were chosen."
+        for name in sorted({r.cell.treebank for r in results if r.split != "test"})
+    ]
+    for program in sorted({name for result in results for name in result.versions}):
+        found = sorted({result.versions.get(program, "unknown") for result in results})
+        if len(found) > 1:
+            notes.append(f"Runs are of different versions of {program}: {', '.join(found)}.")
+    return notes
+
+
+def paired(groups: Groups, baseline: str, notes: list[str]) -> dict[Key, RunPair]:
+    """For every group that has a baseline: the runs of both with the seeds that both have."""
+    pairs = {}
+    for key, runs in groups.items():
+        if key.exploration == baseline:
+            continue
+        base = groups.get(key._replace(exploration=baseline), [])
+        seeds = {run.cell.seed for run in runs} & {run.cell.seed for run in base}
+        if not seeds:
+            lack = f"no seed in common with {baseline}" if base else f"no run of {baseline}"
+            notes.append(f"{', '.join(key)}: {lack}, so there is no difference to tell.")
+            continue
+        if len(seeds) < max(len(runs), len(base)):
+            listed = ", ".join(map(str, sorted(seeds)))
+            notes.append(
+                f"{', '.join(key)}: number of runs {len(runs)}, of {baseline} {len(base)}; the "
+                f"difference is over the seeds that both have ({listed})."
+            )
+        pairs[key] = tuple([run for run in part if run.cell.seed in seeds] for part in (base, runs))
+    return pairs  # type: ignore[return-value]  # a tuple of two

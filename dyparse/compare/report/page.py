@@ -1,0 +1,129 @@
+"""The report on finished runs: `report.html`, one page that needs nothing else, and its figures as
+files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import jinja2
+from markupsafe import Markup
+
+from dyparse.compare.groups import BASELINE
+from dyparse.compare.report.export import to_csv, to_json
+from dyparse.compare.report.figures import Plot, plots
+from dyparse.compare.report.sentence_browser import Browser, Run, browser_of
+from dyparse.compare.report.tables import tables
+from dyparse.compare.report.text import caution, explanation, extent, method, verdict
+from dyparse.compare.significance import RESAMPLES
+from dyparse.compare.statistics import Comparison, comparison_of
+from dyparse.drawing.svg import STYLE
+from dyparse.runtime.atomic_files import write
+
+PAGE, CSV, JSON, FIGURES = "report.html", "results.csv", "results.json", "figures"
+
+
+def write_report(
+    results: Sequence[Run],
+    directory: Path,
+    *,
+    title: str,
+    baseline: str = BASELINE,
+    resamples: int = RESAMPLES,
+) -> Path:
+    """Compare finished runs, each with its directory; the path of the page.
+
+    Beside it: results.csv, results.json, figures/*.png and *.svg.
+    """
+    comparison = comparison_of(
+        [result for _, result in results], baseline=baseline, resamples=resamples
+    )
+    (directory / FIGURES).mkdir(parents=True, exist_ok=True)
+    shown = plots(comparison)
+    files = {(plot.name, kind): plot.to_bytes(kind) for plot in shown for kind in ("png", "svg")}
+    for (name, kind), content in files.items():
+        write(directory / FIGURES / f"{name}.{kind}", content)
+    figures = [(plot, files[plot.name, "svg"].decode()) for plot in shown]
+    write(directory / CSV, to_csv(comparison).encode())
+    write(directory / JSON, to_json(comparison).encode())
+    page = report_page(comparison, figures, browser_of(results, comparison), title=title)
+    write(directory / PAGE, page.encode())
+    return directory / PAGE
+
+
+def report_page(
+    comparison: Comparison,
+    figures: Sequence[tuple[Plot, str]],
+    browser: Browser,
+    *,
+    title: str,
+) -> str:
+    """The page, with figures as SVG."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    template = environment.get_template("page.html.j2")
+    return template.render(
+        title=title,
+        extent=extent(comparison),
+        verdict=verdict(comparison),
+        sections=_sections(comparison, browser),
+        figures={
+            plot.name: {
+                "title": plot.title,
+                "caption": plot.caption,
+                "svg": Markup(inline_svg(svg, plot.title)),
+            }
+            for plot, svg in figures
+        },
+        tables={table.name: table for table in [*tables(comparison), *browser.tables]},
+        browser=browser,
+        tree_style=Markup(STYLE),
+        versions=f"Setting {comparison.setting_name}",
+    )
+
+
+def inline_svg(svg: str, label: str) -> str:
+    """A picture as part of a page: without a prolog, and without names that nothing refers to."""
+    body = svg[svg.index("<svg") :]
+    used = set(re.findall(r'(?:url\(#|href="#)([^")]+)', body))
+
+    def kept(match: re.Match[str]) -> str:
+        return match.group() if match.group(1) in used else ""
+
+    body = re.sub(r' id="([^"]*)"', kept, body)
+    return body.replace("<svg ", f'<svg role="img" aria-label="{Markup.escape(label)}" ', 1)
+
+
+class Section(NamedTuple):
+    """A part of the page: text, then figures and tables by name."""
+
+    name: str
+    title: str
+    paragraphs: Sequence[str]
+    parts: Sequence[str]
+
+
+def _sections(comparison: Comparison, browser: Browser) -> list[Section]:
+    differences = ("differences", "pooled", "differences_by_treebank")
+    why = ("propagation", "propagation_rates", "by_first_mistake", "first_mistake")
+    where = (
+        *("by_sentence_length", "sentence_length", "by_arc_length", "arc_length"),
+        *("projectivity", "moves", "repairs"),
+    )
+    return [
+        Section("differences", "Differences", caution(comparison), differences),
+        Section("scores", "Scores", [], ("las", "scores")),
+        Section("curves", "Learning curves", [], ("learning_curves",)),
+        Section("why", "What happens after a mistake", explanation(comparison), why),
+        Section("where", "Where the errors are", [], where),
+        Section("sentences", "Sentences", browser.paragraphs, ("sentences",)),
+        Section("method", "How it was computed", method(comparison), ("setting",)),
+    ]

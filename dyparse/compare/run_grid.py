@@ -1,0 +1,231 @@
+"""`dyparse compare`: train a grid of parsers, skip what is finished, and report on all of it.
+
+A cell of the grid is a run of train.py, in a directory that is named after its options. It counts
+as finished when its `result.json` is there: an interrupted grid goes on where it stopped.
+"""
+
+import contextlib
+import csv
+import functools
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Lock
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+from tqdm import tqdm
+
+from dyparse.compare.grid import Task
+from dyparse.compare.report.page import CSV, FIGURES
+from dyparse.config.build import TrainOptions, build, checked
+from dyparse.data.sentence import Sentence
+from dyparse.errors import DyparseError
+from dyparse.evaluation.run_result import RESULT, Cell, RunResult, read_result
+from dyparse.logger import Logger
+from dyparse.parsing.worker_pool import cores
+from dyparse.runtime.signals import interrupts_later
+from dyparse.training.run import train
+from dyparse.training.splits import from_disk
+from dyparse.treebank import Treebank
+
+LOG = "train.log"
+SECONDS_BETWEEN_LOOKS = 1.0  # of a worker, whether its parent is still there
+
+
+def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> list[str]:
+    """Run what is not finished, `jobs` cells at a time; what went wrong, a line for each cell.
+
+    Every cell has one thread, however many run at a time: its result does not depend on that.
+    """
+    waiting = [task for task in tasks if not task.is_finished]
+    durations = [(task.cell, run_seconds(task)) for task in tasks if task.is_finished]
+    failures: list[str] = []
+    if not waiting:
+        return failures
+    places = devices("auto")  # for cells that leave it open
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("i", 0)
+    bar = tqdm(
+        total=len(tasks),
+        initial=len(tasks) - len(waiting),
+        unit="cell",
+        desc="training",
+        smoothing=0,
+        bar_format="{desc} {n_fmt}/{total_fmt} cells |{bar}| {elapsed} so far{postfix}",
+    )
+    pool = ProcessPoolExecutor(
+        min(jobs, len(waiting)), context, _start_worker, (os.getpid(), counter, places)
+    )
+    with bar, _one_thread_each():
+        try:
+            with interrupts_later():  # workers start here
+                running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
+            while running:
+                _show_time_left(bar, durations, running.values(), jobs)
+                found = wait(running, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
+                for future in found.done:
+                    task = running.pop(future)
+                    durations += _outcome(future, task, failures)
+                    _show_time_left(bar, durations, running.values(), jobs)
+                    bar.update()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
+        pool.shutdown()
+    return failures
+
+
+def _outcome(future: "Future[float]", task: Task, failures: list[str]) -> list[tuple[Cell, float]]:
+    """How long a cell took; nothing if it failed, which is noted."""
+    try:
+        return [(task.cell, future.result())]
+    except BrokenProcessPool as error:
+        raise DyparseError(
+            f"a worker died, perhaps for lack of memory, while {task.directory} or another cell "
+            "was trained; finished cells are kept: start again to go on, with a smaller --jobs if "
+            "need be" + "".join(f"\nfailed: {failure}" for failure in failures)
+        ) from error
+    except Exception as error:  # one cell's failure does not stop the others
+        failures.append(f"{task.directory}: {error} (see {LOG} there)")
+        return []
+
+
+def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a process's argument
+    """In a worker: train one cell with all output in its log; seconds it took."""
+    start = time.perf_counter()
+    if task.is_finished:  # meanwhile, by another command
+        return 0.0
+    task.directory.mkdir(parents=True, exist_ok=True)
+    changes: dict[str, Any] = {"output": str(task.directory)}
+    if task.config.threads is None:
+        changes["threads"] = 1
+    if task.config.device == "auto":
+        changes["device"] = _device
+    with (
+        (task.directory / LOG).open("a", encoding="utf-8") as log,  # another may be writing there
+        contextlib.redirect_stdout(log),
+        contextlib.redirect_stderr(log),
+    ):
+        config: DictConfig = OmegaConf.merge(task.config, changes)  # type: ignore[assignment]  # of one, it is one
+        try:
+            train(config, task.choices, read=_read_once)
+        except Exception:
+            traceback.print_exc()  # the log has more than the one line that is told
+            raise
+    if not keep_models:
+        shutil.rmtree(task.directory / "model", ignore_errors=True)
+    return time.perf_counter() - start
+
+
+@functools.lru_cache(maxsize=24)
+def _read_once(treebank: Treebank, split: str) -> list[Sentence]:
+    """The sentences of a split; a worker meets the same treebanks again."""
+    return from_disk(treebank, split)
+
+
+def devices(asked: str) -> list[str]:
+    """What cells run on, in turn: what was asked for; else the GPUs, or the CPU without any."""
+    if asked != "auto":
+        return [asked]
+    return [f"cuda:{k}" for k in range(torch.cuda.device_count())] or ["cpu"]
+
+
+def usual_jobs(config: DictConfig) -> int:
+    """As many cells at a time as there are GPUs, or as the cores have room for."""
+    places = devices(config.device)
+    return max(1, cores() // (config.threads or 1)) if places == ["cpu"] else len(places)
+
+
+_device = "cpu"  # of this worker
+
+
+def _start_worker(parent: int, counter: Any, places: list[str]) -> None:
+    """Take a device; leave Ctrl-C to the parent, and end with it."""
+    global _device
+    lock: Lock = counter.get_lock()
+    with lock:
+        _device = places[counter.value % len(places)]
+        counter.value += 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Workers that start meanwhile have one OpenMP thread: cells share the cores, not each core."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("OMP_NUM_THREADS")
+        if before is not None:
+            os.environ["OMP_NUM_THREADS"] = before
+
+
+def run_seconds(task: Task) -> float:
+    """How long the training of a finished cell took."""
+    return sum(figures["seconds"] for figures in read_result(task.directory / RESULT).curve)
+
+
+def seconds_left(
+    durations: Sequence[tuple[Cell, float]], waiting: Sequence[Cell], jobs: int
+) -> float | None:
+    """An estimate: each cell takes as long as finished ones like it; None before the first is done.
+
+    Like it: of the same system and treebank, else of the same treebank, else any.
+    """
+    if not durations:
+        return None
+
+    def expected(cell: Cell) -> float:
+        same_treebank = [(c, s) for c, s in durations if c.treebank == cell.treebank] or durations
+        alike = [(c, s) for c, s in same_treebank if c.system == cell.system] or same_treebank
+        return mean(seconds for _, seconds in alike)
+
+    return sum(map(expected, waiting)) / max(1, min(jobs, len(waiting)))
+
+
+def _show_time_left(
+    bar: "tqdm[Any]", durations: Sequence[tuple[Cell, float]], waiting: Any, jobs: int
+) -> None:
+    left = seconds_left(durations, [task.cell for task in waiting], jobs)
+    if left is not None:
+        text = f"about {tqdm.format_interval(left)} left" if waiting else ""
+        bar.set_postfix_str(text, refresh=sys.stderr.isatty())  # a log has a line for each cell
+
+
+def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]]:
+    """All results in directories and below them, each with the directory of its run."""
+    paths = sorted({path for place in directories for path in place.rglob(RESULT)})
+    return [(path.parent, read_result(path)) for path in paths]
+
+
+def publish(task: Task, page: Path) -> None:
+    """Tell the logger of the runs about the report on them."""
+    options: TrainOptions = checked(task.config, TrainOptions)
+    logger: Logger = build(options.logger, "logger")
+    with (page.parent / CSV).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    logger.publish(page, rows, sorted((page.parent / FIGURES).glob("*.png")))

@@ -1,0 +1,252 @@
+"""What finished runs say together: static training against dynamic ones.
+
+Runs that differ in their seed only are a group. Groups of the same system, loss and treebank differ
+in how training explored; each is compared with the `baseline` among them, by LAS on the test set.
+Per treebank and over treebanks there are a difference, its interval and two p-values (see
+`significance`), corrected after Holm (1979) for all comparisons of their kind. Counts of
+`error_analysis` are added up over runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dyparse.compare.error_rates import Analysis, all_analyses
+from dyparse.compare.groups import ALL, BASELINE, Key, RunPair, grouped, paired, remarks
+from dyparse.compare.significance import (
+    RESAMPLES,
+    Counts,
+    Difference,
+    Pair,
+    Tally,
+    holm,
+    pooled_difference,
+    tally,
+)
+
+if TYPE_CHECKING:
+    from dyparse.evaluation.run_result import RunResult
+
+USUAL_LOSS = "set_nll"
+METRICS = ("uas", "las", "clas")
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over runs that differ in their seed."""
+
+    mean: float
+    sd: float | None  # with n − 1; None of a single run
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much better than the baseline, over the seeds that both have."""
+
+    las: Difference
+    uas: float
+    clas: float
+    p_sentences: float | None = None  # corrected
+    p_seeds: float | None = None  # corrected
+
+    @property
+    def verdict(self) -> str:
+        """`better` or `worse` where the corrected test over runs of training says so, else ``."""
+        if self.p_seeds is None or self.p_seeds >= SIGNIFICANT:
+            return ""
+        return "better" if self.las.mean > 0 else "worse"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A group of runs on one treebank."""
+
+    key: Key
+    seeds: tuple[int, ...]
+    test: dict[str, Spread]  # by metric
+    dev_las: Spread
+    effect: Effect | None  # None: it is the baseline, or has none
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A training of a system over treebanks, each of which counts the same."""
+
+    key: Key  # whose treebank is ALL
+    treebanks: tuple[str, ...]
+    test: dict[str, float]  # mean over treebanks, by metric
+    dev_las: float
+    effect: Effect | None  # over the treebanks that the baseline has too
+    tally: Tally | None
+
+    @property
+    def compared(self) -> int:
+        """How many treebanks the baseline has too."""
+        return self.tally.wins + self.tally.ties + self.tally.losses if self.tally else 0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """LAS on dev after each epoch that all runs of a group have reached."""
+
+    key: Key
+    epochs: list[int]
+    mean: list[float]
+    sd: list[float] | None  # None: a single run
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a report tells."""
+
+    baseline: str
+    setting_name: str
+    setting: dict[str, Any]
+    resamples: int
+    lines: list[Line]
+    pooled: list[Pooled]
+    curves: list[Curve]
+    analyses: list[Analysis]
+    notes: list[str]  # what could not be compared, and why
+
+    def values(self, axis: str) -> list[str]:
+        """The systems, explorations, losses or treebanks, in the order of the report."""
+        return list(dict.fromkeys(getattr(line.key, axis) for line in self.lines))
+
+    @property
+    def main_loss(self) -> str:
+        """That of most runs; figures show trainings with it."""
+        runs: Counter[str] = Counter()
+        for line in self.lines:
+            runs[line.key.loss] += len(line.seeds)
+        return min(runs, key=lambda loss: (-runs[loss], loss != USUAL_LOSS, loss))
+
+    def training(self, key: Key) -> str:
+        """The name of a training: how it explores, and its loss where there are several."""
+        several = len(self.values("loss")) > 1
+        return f"{key.exploration}, {key.loss}" if several else key.exploration
+
+    def analyses_of(self, treebank: str) -> list[Analysis]:
+        """Those of a treebank, or of ALL."""
+        return [analysis for analysis in self.analyses if analysis.key.treebank == treebank]
+
+
+def comparison_of(
+    results: Sequence[RunResult], *, baseline: str = BASELINE, resamples: int = RESAMPLES
+) -> Comparison:
+    """What the runs say together; DyparseError where they cannot be compared."""
+    groups = grouped(results, baseline)
+    notes = remarks(results)
+    pairs = paired(groups, baseline, notes)
+    lines = [_line(key, runs, pairs.get(key), resamples) for key, runs in groups.items()]
+    lines = [replace(line, effect=e) for line, e in zip(lines, _corrected(lines), strict=True)]
+    pooled = [_pooled(part, pairs, resamples) for part in _by_training(lines)]
+    pooled = [replace(row, effect=e) for row, e in zip(pooled, _corrected(pooled), strict=True)]
+    return Comparison(
+        baseline=baseline,
+        setting_name=results[0].setting_name,
+        setting=results[0].setting,
+        resamples=resamples,
+        lines=lines,
+        pooled=pooled,
+        curves=[_curve(key, runs) for key, runs in groups.items()],
+        analyses=all_analyses(groups, notes),
+        notes=list(dict.fromkeys(notes)),
+    )
+
+
+def _las_counts(runs: Sequence[RunResult]) -> Counts:
+    return Counts(
+        [run.sentences["labelled"] for run in runs],
+        [run.sentences["words"] for run in runs],
+        tuple(run.cell.seed for run in runs),
+    )
+
+
+def _effect(pairs: Mapping[str, RunPair], resamples: int) -> Effect:
+    """The difference over treebanks, not yet corrected."""
+    counts: dict[str, Pair] = {
+        treebank: (_las_counts(base), _las_counts(new)) for treebank, (base, new) in pairs.items()
+    }
+    uas, clas = (
+        float(np.mean([_mean(new, metric) - _mean(base, metric) for base, new in pairs.values()]))
+        for metric in ("uas", "clas")
+    )
+    return Effect(pooled_difference(counts, resamples=resamples), uas, clas)
+
+
+def _mean(runs: Sequence[RunResult], metric: str) -> float:
+    return float(np.mean([run.test[metric] for run in runs]))
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return Spread(float(np.mean(values)), sd)
+
+
+def _line(key: Key, runs: Sequence[RunResult], pair: RunPair | None, resamples: int) -> Line:
+    return Line(
+        key=key,
+        seeds=tuple(run.cell.seed for run in runs),
+        test={metric: _spread([run.test[metric] for run in runs]) for metric in METRICS},
+        dev_las=_spread([run.dev["las"] for run in runs]),
+        effect=_effect({key.treebank: pair}, resamples) if pair else None,
+    )
+
+
+def _by_training(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines of each system and training, which differ in the treebank."""
+    parts: dict[Key, list[Line]] = defaultdict(list)
+    for line in lines:
+        parts[line.key._replace(treebank=ALL)].append(line)
+    return list(parts.values())
+
+
+def _pooled(lines: Sequence[Line], pairs: Mapping[Key, RunPair], resamples: int) -> Pooled:
+    compared = [(line, line.effect) for line in lines if line.effect]
+    effect = None
+    if len(compared) == 1:
+        effect = compared[0][1]
+    elif compared:
+        by_treebank = {line.key.treebank: pairs[line.key] for line, _ in compared}
+        effect = _effect(by_treebank, resamples)
+    return Pooled(
+        key=lines[0].key._replace(treebank=ALL),
+        treebanks=tuple(line.key.treebank for line in lines),
+        test={
+            metric: float(np.mean([line.test[metric].mean for line in lines])) for metric in METRICS
+        },
+        dev_las=float(np.mean([line.dev_las.mean for line in lines])),
+        effect=effect,
+        tally=tally([e.las.mean for _, e in compared], [e.p_sentences for _, e in compared])
+        if compared
+        else None,
+    )
+
+
+def _corrected(rows: Sequence[Line] | Sequence[Pooled]) -> list[Effect | None]:
+    """The effects of all rows with p-values corrected for being so many."""
+    effects = [row.effect for row in rows]
+    sentences = holm([e.las.p_sentences if e else None for e in effects])
+    seeds = holm([e.las.p_seeds if e else None for e in effects])
+    return [
+        replace(effect, p_sentences=of_sentences, p_seeds=of_seeds) if effect else None
+        for effect, of_sentences, of_seeds in zip(effects, sentences, seeds, strict=True)
+    ]
+
+
+def _curve(key: Key, runs: Sequence[RunResult]) -> Curve:
+    length = min(len(run.curve) for run in runs)
+    las = np.array([[figures["dev_las"] for figures in run.curve[:length]] for run in runs])
+    return Curve(
+        key=key,
+        epochs=[int(figures["epoch"]) for figures in runs[0].curve[:length]],
+        mean=las.mean(0).tolist(),
+        sd=las.std(0, ddof=1).tolist() if len(runs) > 1 else None,
+    )

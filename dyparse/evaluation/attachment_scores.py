@@ -1,0 +1,194 @@
+"""How good predicted trees are: attachment scores, in percent.
+
+LAS is read in two ways, so both have a name:
+
+* `las`: head and full relation right, subtypes included (`nsubj:pass` is not `nsubj`);
+* `las_universal`: head and universal relation right, subtypes ignored. This is the LAS of the CoNLL
+  2018 shared task; `uas` and `clas` are its UAS and CLAS (Zeman et al. 2018).
+
+Punctuation is what gold tags `PUNCT`, so that it does not depend on the tree; where a word has no
+tag, what gold relates as `punct`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dyparse.data.sentence import Sentence
+from dyparse.errors import TreebankError
+
+# The content relations of the official scorer (conll18_ud_eval.py).
+# fmt: off
+CONTENT_RELATIONS = frozenset((
+    "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated",
+    "advcl", "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed",
+    "flat", "compound", "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
+))
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The core figures over some words."""
+
+    sentences: int
+    words: int
+    uas: float  # head right
+    las: float  # head and full relation right
+    las_universal: float  # head and universal relation right: LAS of CoNLL 2018
+    clas: float  # F1 of las_universal over words with a content relation: CLAS of CoNLL 2018
+    label_accuracy: float  # full relation right, whatever the head
+    exact_unlabelled: float  # sentences with all heads right
+    exact_labelled: float  # sentences with all heads and full relations right
+
+
+@dataclass(frozen=True)
+class AlignedWords:
+    """The words of all sentences in one row, gold beside predicted; W words in all."""
+
+    sentence: NDArray[np.int64]  # [W] which sentence it is in
+    number: NDArray[np.int64]  # [W] 1, 2, ... in its sentence
+    head: NDArray[np.int64]  # [W]
+    predicted_head: NDArray[np.int64]  # [W]
+    relation: NDArray[np.int64]  # [W] position in relations
+    predicted_relation: NDArray[np.int64]  # [W]
+    relations: tuple[str, ...]
+    punctuation: NDArray[np.bool_]  # [W]
+
+    @property
+    def head_right(self) -> NDArray[np.bool_]:
+        """[W]: the predicted head is the gold head."""
+        return np.equal(self.head, self.predicted_head)
+
+    @property
+    def relation_right(self) -> NDArray[np.bool_]:
+        """[W]: the predicted relation is the gold relation, subtype included."""
+        return np.equal(self.relation, self.predicted_relation)
+
+
+def attachment_scores(
+    gold: Sequence[Sentence], predicted: Sequence[Sentence], *, punctuation: bool = True
+) -> Scores:
+    """The core figures of predicted trees over all words, or over all but punctuation."""
+    words = align_words(gold, predicted)
+    keep = ~words.punctuation | punctuation
+    if not keep.any():
+        raise TreebankError("every word is punctuation: nothing to score without punctuation")
+    return scores_of(words, keep)
+
+
+def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
+    """The core figures over the words to keep, at least one."""
+    same_kind, is_content, predicted_is_content = universal_relations(words)
+    labelled = words.head_right & words.relation_right
+    universal = words.head_right & same_kind
+    content, predicted_content = keep & is_content, keep & predicted_is_content
+    return Scores(
+        sentences=len(np.unique(words.sentence[keep])),
+        words=int(keep.sum()),
+        uas=_percent(words.head_right[keep]),
+        las=_percent(labelled[keep]),
+        las_universal=_percent(universal[keep]),
+        clas=float(
+            200 * (universal & content).sum() / max(content.sum() + predicted_content.sum(), 1)
+        ),
+        label_accuracy=_percent(words.relation_right[keep]),
+        exact_unlabelled=_percent(_all_right(words.head_right[keep], words.sentence[keep])),
+        exact_labelled=_percent(_all_right(labelled[keep], words.sentence[keep])),
+    )
+
+
+def universal_relations(
+    words: AlignedWords,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """[W] each: gold and predicted universal relation are the same; the gold one is a content
+    relation; the predicted one is.
+    """
+    kinds = [relation.split(":")[0] for relation in words.relations]
+    kind = np.unique(kinds, return_inverse=True)[1]  # [relations] number of the universal relation
+    is_content = np.array([relation in CONTENT_RELATIONS for relation in kinds])
+    same_kind = kind[words.relation] == kind[words.predicted_relation]
+    return same_kind, is_content[words.relation], is_content[words.predicted_relation]
+
+
+def align_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> AlignedWords:
+    """Gold and predicted trees of the same words, checked, in one row."""
+    _require_same_words(gold, predicted)
+    lengths = np.array([len(sentence) for sentence in gold], dtype=np.int64)
+    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    numbers: dict[str, int] = {}
+    words = AlignedWords(
+        sentence=np.repeat(np.arange(len(gold)), lengths),
+        number=np.arange(1, len(first) + 1) - first,
+        head=_row(s.head for s in gold),
+        predicted_head=_row(s.head for s in predicted),
+        relation=_row(_numbered(s.relation, numbers) for s in gold),
+        predicted_relation=_row(_numbered(s.relation, numbers) for s in predicted),
+        relations=tuple(numbers),
+        punctuation=np.concatenate([_punctuation(s) for s in gold]),
+    )
+    for name, head in (("gold", words.head), ("predicted", words.predicted_head)):
+        _require_heads(name, head, lengths, gold)
+    return words
+
+
+def _row(columns: Iterable[Iterable[int]]) -> NDArray[np.int64]:
+    return np.fromiter(chain.from_iterable(columns), dtype=np.int64)
+
+
+def _numbered(relations: list[str], numbers: dict[str, int]) -> list[int]:
+    """The number of each relation; new ones get the next number."""
+    return [numbers.setdefault(relation, len(numbers)) for relation in relations]
+
+
+def _punctuation(sentence: Sentence) -> NDArray[np.bool_]:
+    pairs = zip(sentence.upos, sentence.relation, strict=True)
+    is_punct = [t == "PUNCT" or (t == "_" and r.split(":")[0] == "punct") for t, r in pairs]
+    return np.array(is_punct, dtype=np.bool_)
+
+
+def _percent(right: NDArray[np.bool_]) -> float:
+    return float(100 * right.mean())
+
+
+def _all_right(right: NDArray[np.bool_], sentence: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """[sentences that have words]: all words are right; the words stand sentence by sentence."""
+    _, first = np.unique(sentence, return_index=True)
+    return np.logical_and.reduceat(right, first)
+
+
+def _require_same_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> None:
+    if len(gold) != len(predicted):
+        raise TreebankError(
+            f"{len(gold)} gold sentences but {len(predicted)} predicted ones; "
+            "scores need a predicted tree for each gold tree"
+        )
+    if not any(map(len, gold)):
+        raise TreebankError("no words to score; is the treebank's split empty?")
+    for one, other in zip(gold, predicted, strict=True):
+        if one.form != other.form:
+            raise TreebankError(
+                f"{one.place}: gold words are {' '.join(one.form)!r}, predicted "
+                f"{' '.join(other.form)!r}; scores need trees over the same words in the same order"
+            )
+
+
+def _require_heads(
+    name: str, head: NDArray[np.int64], lengths: NDArray[np.int64], gold: Sequence[Sentence]
+) -> None:
+    """Every word has a head within its sentence."""
+    longest = np.repeat(lengths, lengths)
+    wrong = np.flatnonzero((head < 0) | (head > longest))
+    if wrong.size:
+        index = int(wrong[0])
+        sentence = int(np.searchsorted(np.cumsum(lengths), index, side="right"))
+        number = index - int(lengths[:sentence].sum()) + 1
+        raise TreebankError(
+            f"{gold[sentence].place}: {name} head of word {number} is {head[index]}, expected "
+            f"0..{longest[index]}; scores need complete trees"
+        )

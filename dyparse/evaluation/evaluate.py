@@ -1,0 +1,56 @@
+"""A saved parser on a split of a treebank: what evaluate.py does."""
+
+import json
+from pathlib import Path
+
+from omegaconf import DictConfig
+from tqdm import tqdm
+
+from dyparse.config.build import EvaluateOptions, build, checked
+from dyparse.errors import ConfigError
+from dyparse.evaluation.score_report import ScoreReport, score_report
+from dyparse.model.checkpoint_files import files_of_model
+from dyparse.model.parser import Parser
+from dyparse.runtime.atomic_files import require_apart, write
+from dyparse.runtime.device import prepare_machine
+from dyparse.training.messages import say
+from dyparse.training.splits import require_columns
+from dyparse.treebank import Treebank
+
+
+def evaluate(config: DictConfig) -> ScoreReport:
+    """Parse a split of a treebank with a saved model, and say how well that went."""
+    options: EvaluateOptions = checked(config, EvaluateOptions)
+    if options.split not in ("train", "dev", "test"):
+        raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
+    written = {"json": options.json, "conllu": options.conllu}
+    for name, path in written.items():
+        if path and not Path(path).absolute().parent.is_dir():
+            raise ConfigError(f"{name} is {path!r}, whose directory does not exist; make it first")
+        if path and Path(path).is_dir():
+            raise ConfigError(f"{name} is {path!r}, a directory; expected a file to write")
+    if options.max_tokens_per_batch < 1:
+        raise ConfigError(
+            f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
+        )
+    treebank: Treebank = build(options.treebank, "treebank")
+    device = prepare_machine(options.device, options.threads, seed=0)
+    parser = Parser.load(options.model, device)
+    gold = treebank.read(options.split)
+    require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
+    remedy = "take a model that does not read it"
+    require_columns(parser.encoder.features, gold, treebank.name, remedy)
+    stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
+    parsed = list(
+        tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
+    )
+    report = score_report(gold, parsed)
+    say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
+    if options.conllu:
+        write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
+    if options.json:
+        content = {"model": options.model, "treebank": treebank.name, "split": options.split}
+        write(
+            Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
+        )
+    return report

@@ -1,0 +1,274 @@
+"""Derivations: the way to a gold tree step by step, and what the oracle says at every state.
+
+for step in derive(dyparse.system.load("arc_eager"), [3, 3, 0, 3], mistakes=0.1, seed=1):
+    print(step.stack, step.buffer, step.costs, step.taken)
+"""
+
+import json
+import unicodedata
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dyparse.data.sentence import NONE, Sentence
+from dyparse.system import States, System
+
+ROOT_FORM = "ROOT"
+GAP = "…"
+INDENT = 6
+LEGEND = "stack | buffer, then legal moves with their costs (* best) → the move taken, its arc"
+BOLD, RED, PLAIN = "\033[1m", "\033[31m", "\033[0m"
+
+Arcs = tuple[tuple[int, int], ...]  # (head, dependent) of each, by dependent
+
+
+@dataclass(frozen=True)
+class Step:
+    """A state, what the oracle says of it, and the move that is taken there."""
+
+    stack: tuple[int, ...]  # bottom first
+    buffer: tuple[int, ...]  # front first
+    arcs: Arcs  # built so far
+    costs: dict[str, int]  # of every legal move, by name
+    best: tuple[str, ...]  # legal moves of least cost
+    taken: str
+    added: Arcs  # by the move: what it changed, usually one arc or none
+    heads: tuple[int, ...]  # of words 1..n, if the sentence ended after the move
+
+    @property
+    def paid(self) -> int:
+        """The cost of the move that is taken."""
+        return self.costs[self.taken]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state, the oracle's answer and the move, for JSON."""
+        return {
+            "stack": self.stack,
+            "buffer": self.buffer,
+            "arcs": self.arcs,
+            "legal": tuple(self.costs),
+            "costs": self.costs,
+            "best": self.best,
+            "taken": self.taken,
+            "added": self.added,
+        }
+
+
+def derive(
+    system: System, sentence_heads: Sequence[int], mistakes: float = 0.0, seed: int = 0
+) -> list[Step]:
+    """The steps to the end of a sentence whose words 1..n have these gold heads.
+
+    The canonical move is taken; with probability `mistakes` instead a random legal one that costs
+    something, or any legal one where none does.
+    """
+    return list(Derivation(system, sentence_heads, mistakes, seed))
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Steps that are made one at a time: systems may take many, and each holds a whole state."""
+
+    system: System
+    gold: Sequence[int]  # heads of words 1..n
+    mistakes: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mistakes <= 1:
+            raise ValueError(f"mistakes is {self.mistakes}, expected a probability 0..1")
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}, expected 0 or more")
+
+    def __iter__(self) -> Iterator[Step]:
+        system, random = self.system, np.random.default_rng(self.seed)
+        states = system.start([len(self.gold)])
+        gold = system.prepare([[0, *self.gold]])
+        while not system.finished(states)[0]:
+            is_legal, costs = system.legal(states)[0], system.cost(states, gold)[0]
+            move = int(system.static(states, gold)[0])
+            if random.random() < self.mistakes:
+                costly = is_legal & (costs > 0)
+                move = int(random.choice(np.flatnonzero(costly if costly.any() else is_legal)))
+            before = states.copy()
+            system.step(states, [move])
+            yield _step(system, (before, states), np.where(is_legal, costs, NONE), move)
+
+
+def _step(
+    system: System, around: tuple[States, States], costs: NDArray[np.int32], move: int
+) -> Step:
+    """The step between two states; costs are NONE where a move is not legal."""
+    before, after = around
+    by_name = {n: int(c) for n, c in zip(system.moves, costs, strict=True) if c != NONE}
+    least = min(by_name.values())
+    old, new = before.head[0].tolist(), after.head[0].tolist()
+    return Step(
+        stack=tuple(before.stack[0, : before.stack_size[0]].tolist()),
+        buffer=tuple(before.buffer[0, before.front[0] : before.end[0]].tolist()),
+        arcs=tuple((head, word) for word, head in enumerate(old) if head != NONE),
+        costs=by_name,
+        best=tuple(name for name, each in by_name.items() if each == least),
+        taken=system.moves[move],
+        added=tuple((h, w) for w, h in enumerate(new) if h not in (NONE, old[w])),
+        heads=tuple(system.heads(after)[0, 1:].tolist()),
+    )
+
+
+class Outcome(NamedTuple):
+    """How a derivation ended; where costs are exact, lost arcs = out of reach + paid."""
+
+    heads: tuple[int, ...]
+    wrong: tuple[int, ...]  # words whose head is not gold: the lost arcs
+    out_of_reach: int  # arcs lost before the first move, since the system cannot build the tree
+    paid: int  # total cost of the moves that were taken
+    exact: bool
+
+    @property
+    def adds_up(self) -> bool:
+        """False if the oracle is wrong."""
+        return not self.exact or len(self.wrong) == self.out_of_reach + self.paid
+
+
+def outcome(derivation: Derivation, last: Step, paid: int) -> Outcome:
+    """How a derivation ended that paid so much up to its last step."""
+    system, gold = derivation.system, derivation.gold
+    canonical = deque(Derivation(system, gold), maxlen=1).pop()
+    out_of_reach = len(wrong_words(canonical.heads, gold))
+    exact = system.is_exact(len(gold))
+    return Outcome(last.heads, wrong_words(last.heads, gold), out_of_reach, paid, exact)
+
+
+def wrong_words(heads: Sequence[int], gold: Sequence[int]) -> tuple[int, ...]:
+    """Words whose head is not gold."""
+    both = enumerate(zip(heads, gold, strict=True), 1)
+    return tuple(word for word, (head, right) in both if head != right)
+
+
+class Page(NamedTuple):
+    """Where a derivation is written, as text or as JSON, and what it is called there."""
+
+    sentence: Sentence
+    system: str  # its name, and the options that were given
+    width: int = 0  # of a line; 0 = as long as it gets
+    colour: bool = False
+
+    def token(self, index: int) -> str:
+        """A word with its number; control characters do not reach a terminal."""
+        form = ROOT_FORM if index == 0 else self.sentence.form[index - 1]
+        clean = "".join("\ufffd" if unicodedata.category(c) == "Cc" else c for c in form)
+        most = max(8, self.width // 4)
+        if self.width and columns(clean) > most:
+            clean = "".join(nearest(list(clean), most, ""))
+        return f"{clean}_{index}"
+
+    def painted(self, text: str, code: str) -> str:
+        """The text in bold or in a colour, if there are any."""
+        return f"{code}{text}{PLAIN}" if self.colour else text
+
+
+def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
+    """Two or three lines for every step, then how it ended."""
+    name = page.sentence.identifier or page.sentence.place
+    out.write(f"{name}: {len(page.sentence)} words, {page.system}\n{LEGEND}\n")
+    paid = 0
+    for number, step in enumerate(derivation, 1):
+        out.write(f"{number:>{INDENT - 2}}  {_state_line(step, page)}\n")
+        out.writelines(f"{' ' * INDENT}{line}\n" for line in _move_lines(step, derivation, page))
+        paid += step.paid
+    end = outcome(derivation, step, paid)
+    out.writelines(f"{line}\n" for line in _outcome_lines(end, derivation.gold, page))
+    return end
+
+
+def write_json(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
+    """One object on one line."""
+    start = {
+        "sent_id": page.sentence.identifier,
+        "system": page.system,
+        "moves": derivation.system.moves,
+        "mistakes": derivation.mistakes,
+        "seed": derivation.seed,
+        "forms": page.sentence.form,
+        "gold": list(derivation.gold),
+    }
+    out.write(json.dumps(start, ensure_ascii=False)[:-1] + ', "steps": [')
+    paid = 0
+    for number, step in enumerate(derivation):
+        out.write((", " if number else "") + json.dumps(step.to_dict()))
+        paid += step.paid
+    end = outcome(derivation, step, paid)
+    out.write("], " + json.dumps(end._asdict() | {"adds_up": end.adds_up})[1:] + "\n")
+    return end
+
+
+def _state_line(step: Step, page: Page) -> str:
+    """Stack and buffer; what is far from where they meet gives way if the line is too long."""
+    stack = [page.token(token) for token in reversed(step.stack)]
+    buffer = [page.token(token) for token in step.buffer]
+    if page.width:
+        room = page.width - INDENT - len(" | ")
+        needs = [columns(" ".join(tokens)) for tokens in (stack, buffer)]
+        for_stack = min(needs[0], max(room // 2, room - needs[1]))
+        stack = nearest(stack, for_stack, " ")
+        buffer = nearest(buffer, room - for_stack, " ")
+    return " ".join([*reversed(stack), "|", *buffer])
+
+
+def nearest(tokens: Sequence[str], room: int, between: str) -> list[str]:
+    """The first tokens that fit into so many columns, at least one; a gap for the others."""
+    if not tokens or columns(between.join(tokens)) <= room:
+        return list(tokens)
+    shown = list(tokens[:1])
+    used = columns(tokens[0]) + columns(between) + columns(GAP)
+    for token in tokens[1:]:
+        used += columns(between) + columns(token)
+        if used > room:
+            break
+        shown.append(token)
+    return [*shown, GAP]
+
+
+def columns(text: str) -> int:
+    """The width of a text in a terminal: East Asian letters take two columns, accents none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
+
+
+def _move_lines(step: Step, derivation: Derivation, page: Page) -> Iterator[str]:
+    """What the legal moves cost, and what is done; on two lines if one is too short for it."""
+    legal = "  ".join(
+        f"{name} {cost}{'*' if name in step.best else ' '}" for name, cost in step.costs.items()
+    ).rstrip()
+    done = [f"→ {step.taken}"]
+    if step.paid:
+        done.append(f"costs {step.paid}")
+    for head, word in step.added:
+        gold = derivation.gold[word - 1]
+        right = "" if gold == head else f" (gold: {page.token(gold)})"
+        done.append(f"{page.token(head)} → {page.token(word)}{right}")
+    text = ", ".join(done)
+    painted = page.painted(text, RED if step.paid else BOLD)
+    if page.width and INDENT + columns(f"{legal}  {text}") > page.width:
+        yield legal
+        yield painted
+    else:
+        yield f"{legal}  {painted}"
+
+
+def _outcome_lines(end: Outcome, gold: Sequence[int], page: Page) -> Iterator[str]:
+    yield f"heads: {' '.join(map(str, end.heads))}"
+    for word in end.wrong:
+        head, right = page.token(end.heads[word - 1]), page.token(gold[word - 1])
+        yield f"wrong: {page.token(word)} hangs from {head}, gold: {right}"
+    parts = f"{end.out_of_reach} out of reach from the start, {end.paid} paid by moves"
+    verdict = "" if end.exact else "; costs of this system are not exact and need not add up"
+    if not end.adds_up:
+        verdict = "; THE COSTS DO NOT ADD UP: the oracle of this system is wrong"
+    yield f"lost arcs: {len(end.wrong)} of {len(gold)}; {parts}{verdict}"

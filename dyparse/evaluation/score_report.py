@@ -1,0 +1,160 @@
+"""Where the errors of predicted trees lie: scores by class of arcs, as data and as a table."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dyparse.data.sentence import Sentence
+from dyparse.evaluation.attachment_scores import AlignedWords, Scores, align_words, scores_of
+
+LENGTHS = {"root": 0, "1": 1, "2": 2, "3-6": 3, "7+": 7}  # name: least distance from head to word
+CORE = {
+    "UAS": "uas",
+    "LAS": "las",
+    "LAS, universal relations (CoNLL 2018)": "las_universal",
+    "CLAS, universal relations (CoNLL 2018)": "clas",
+    "label accuracy": "label_accuracy",
+    "exact match, heads": "exact_unlabelled",
+    "exact match, heads and relations": "exact_labelled",
+}
+
+
+@dataclass(frozen=True)
+class ArcScores:
+    """One class of arcs: recall over those of the gold trees, precision over the predicted ones."""
+
+    gold: int
+    predicted: int
+    recall: float | None  # None: no gold tree has such an arc
+    precision: float | None  # None: no such arc was predicted
+    f1: float | None  # None: neither
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """All figures, in percent; an arc is right if its head is, in `by_relation` its label too."""
+
+    all_words: Scores
+    without_punctuation: Scores | None  # None: every word is punctuation
+    nonprojective: ArcScores
+    by_length: dict[str, ArcScores]  # words from head to dependent; `root` apart
+    by_relation: dict[str, ArcScores]  # full relations, the most frequent in gold first
+
+    def to_dict(self) -> dict[str, object]:
+        """The same as dictionaries and numbers, for JSON."""
+        return dataclasses.asdict(self)
+
+    def __str__(self) -> str:
+        return "\n".join([*_core_table(self), *_arc_tables(self)])
+
+
+def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> ScoreReport:
+    """All figures of predicted trees."""
+    words = align_words(gold, predicted)
+    without = ~words.punctuation
+    return ScoreReport(
+        all_words=scores_of(words, np.ones_like(without)),
+        without_punctuation=scores_of(words, without) if without.any() else None,
+        nonprojective=_arc_scores(
+            nonprojective_arcs(words.sentence, words.number, words.head),
+            nonprojective_arcs(words.sentence, words.number, words.predicted_head),
+            words.head_right,
+        ),
+        by_length=_by_length(words),
+        by_relation=_by_relation(words),
+    )
+
+
+def nonprojective_arcs(
+    sentence: NDArray[np.int64], number: NDArray[np.int64], head: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """[W]: some word between the word and its head does not descend from that head.
+
+    Arcs from the root never are: every word descends from it.
+    """
+    W = len(head)
+    up = np.where(head > 0, np.arange(W) + head - number, -1)  # where the head is in the row
+    low, high = np.minimum(up, np.arange(W)), np.maximum(up, np.arange(W))
+    between = np.where(up >= 0, high - low - 1, 0)  # [W] number of words between
+    arc = np.repeat(np.arange(W), between)  # [pairs] the arc a word is between
+    ancestor = low[arc] + 1 + np.arange(len(arc)) - (np.cumsum(between) - between)[arc]
+    open_pairs = np.arange(len(arc))
+    for _ in range(int(np.bincount(sentence).max())):  # bounded, should there be a cycle
+        ancestor[open_pairs] = up[ancestor[open_pairs]]
+        here = ancestor[open_pairs]
+        open_pairs = open_pairs[(here >= 0) & (here != up[arc[open_pairs]])]
+    result = np.zeros(W, dtype=np.bool_)
+    result[arc[ancestor != up[arc]]] = True
+    return result
+
+
+def _arc_scores(
+    gold: NDArray[np.bool_], predicted: NDArray[np.bool_], right: NDArray[np.bool_]
+) -> ArcScores:
+    """Scores of the arcs that are of some class in the gold trees, resp. in the predicted ones."""
+    recall = float(100 * right[gold].mean()) if gold.any() else None
+    precision = float(100 * right[predicted].mean()) if predicted.any() else None
+    both = (recall or 0.0) + (precision or 0.0)
+    f1 = 2 * (recall or 0.0) * (precision or 0.0) / both if both else 0.0
+    is_empty = recall is None and precision is None
+    return ArcScores(
+        int(gold.sum()), int(predicted.sum()), recall, precision, None if is_empty else f1
+    )
+
+
+def _by_length(words: AlignedWords) -> dict[str, ArcScores]:
+    edges = list(LENGTHS.values())
+    gold, predicted = (
+        np.searchsorted(edges, np.where(head == 0, 0, abs(head - words.number)), side="right") - 1
+        for head in (words.head, words.predicted_head)
+    )
+    return {
+        name: _arc_scores(gold == k, predicted == k, words.head_right)
+        for k, name in enumerate(LENGTHS)
+    }
+
+
+def _by_relation(words: AlignedWords) -> dict[str, ArcScores]:
+    right = words.head_right & words.relation_right
+    scores = {
+        name: _arc_scores(words.relation == k, words.predicted_relation == k, right)
+        for k, name in enumerate(words.relations)
+    }
+    return dict(sorted(scores.items(), key=lambda item: (-item[1].gold, item[0])))
+
+
+def _core_table(report: ScoreReport) -> Iterator[str]:
+    columns = {"all words": report.all_words, "no punctuation": report.without_punctuation}
+    width = max(map(len, CORE))
+    yield f"{'':{width}}" + "".join(f"{name:>16}" for name in columns)
+    for name, field in {"sentences": "sentences", "words": "words", **CORE}.items():
+        figures = [getattr(scores, field) if scores else None for scores in columns.values()]
+        yield f"{name:{width}}" + "".join(f"{_shown(figure):>16}" for figure in figures)
+
+
+def _arc_tables(report: ScoreReport) -> Iterator[str]:
+    tables = {
+        "non-projective (heads)": {"arcs": report.nonprojective},
+        "arc length (heads)": report.by_length,
+        "relation (heads and relations)": report.by_relation,
+    }
+    width = max(len(name) for title, rows in tables.items() for name in (title, *rows))
+    fields = [field.name for field in dataclasses.fields(ArcScores)]
+    for title, rows in tables.items():
+        yield ""
+        yield f"{title:{width}}" + "".join(f"{field:>11}" for field in fields)
+        for name, scores in rows.items():
+            figures = dataclasses.astuple(scores)
+            yield f"{name:{width}}" + "".join(f"{_shown(figure):>11}" for figure in figures)
+
+
+def _shown(figure: float | None) -> str:
+    """A count as it is, a percentage with two digits, nothing as a dash."""
+    if figure is None:
+        return "-"
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.2f}"

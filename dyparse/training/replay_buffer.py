@@ -1,0 +1,136 @@
+"""States that stay: a growing data set of what walks visited, kept as compact arrays.
+
+The data set of DAgger (Ross, Gordon & Bagnell 2011) is the union of the states of all rounds. Kept
+of a state is what the loss needs: the tokens in its feature slots, its legal moves, their costs.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dyparse.data.sentence import NONE
+from dyparse.errors import DyparseError
+from dyparse.rollout.rollout import Visited
+from dyparse.tensors.dropout import keys_below
+
+MOST_COST, MOST_TOKENS = np.iinfo(np.int8).max, np.iinfo(np.int16).max
+FIRST_STATES = 1024  # room at the beginning; it doubles when it is full
+
+
+class CompactStates(NamedTuple):
+    """Room for S states, in small types; spans say which sentence they are of."""
+
+    features: NDArray[np.int16]  # [S, F]  tokens, counted from the sentence's root; or NONE
+    legal: NDArray[np.bool_]  # [S, M]
+    cost: NDArray[np.int8]  # [S, M]  above the least of a legal move, at most MOST_COST
+    paid: NDArray[np.int16]  # [S]
+    move: NDArray[np.int8]  # [S]
+
+    @classmethod
+    def empty(cls, states: int, slots: int, moves: int) -> "CompactStates":
+        return cls(
+            np.empty((states, slots), dtype=np.int16),
+            np.empty((states, moves), dtype=np.bool_),
+            np.empty((states, moves), dtype=np.int8),
+            np.empty(states, dtype=np.int16),
+            np.empty(states, dtype=np.int8),
+        )
+
+
+class StateMemory:
+    """All states so far of all sentences: 2·F + 2·M + 3 bytes for each of them."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.states = CompactStates.empty(0, 0, 0)
+        self.spans: dict[int, dict[int, tuple[int, int]]] = {}  # by sentence and walk
+
+    def add(self, sentences: Sequence[int], tokens: int, visited: Visited, walk: int) -> None:
+        """Keep the states of one walk; sentences[b] is the number of the batch's row b.
+
+        tokens = N, the width of the batch: row b·N + k of its table is token k of row b. A walk
+        that has been added already, under the same number, is replaced.
+        """
+        if tokens > MOST_TOKENS:
+            raise DyparseError(
+                f"a sentence has {tokens - 1} words, states are kept of at most {MOST_TOKENS - 1}; "
+                "leave it out, or take an exploration that keeps none, such as explore"
+            )
+        end = self.size + len(visited.paid)
+        self._make_room(end, visited)
+        of_row = visited.features - visited.sentence[:, None] * tokens
+        is_empty = visited.features == len(sentences) * tokens  # the table's last row
+        new = slice(self.size, end)
+        self.states.features[new] = np.where(is_empty, NONE, of_row)
+        self.states.legal[new] = visited.legal
+        least = np.where(visited.legal, visited.cost, MOST_TOKENS).min(-1, keepdims=True)
+        above = np.where(visited.legal, visited.cost - least, 0)  # all that losses look at
+        self.states.cost[new] = np.minimum(above, MOST_COST)
+        self.states.paid[new] = np.minimum(visited.paid, MOST_TOKENS)
+        self.states.move[new] = visited.move
+        starts = np.searchsorted(visited.sentence, np.arange(len(sentences) + 1)) + self.size
+        for row, number in enumerate(sentences):
+            self.spans.setdefault(number, {})[walk] = (int(starts[row]), int(starts[row + 1]))
+        self.size = end
+
+    def recall(
+        self,
+        sentences: Sequence[int],
+        tokens: int,
+        keys: NDArray[np.uint64] | None = None,
+        most: int | None = None,
+    ) -> tuple[Visited, int]:
+        """The states of these sentences, as if one walk over this batch had visited them, and from
+        how many walks they are.
+
+        Those of all walks so far; or the last one's and those of as many others, drawn by the
+        sentences' keys, as make it `most`.
+        """
+        walks = len(self.spans[sentences[0]])
+        chosen = np.broadcast_to(np.arange(walks), (len(sentences), walks))
+        if most is not None and most < walks:
+            assert keys is not None
+            chosen = drawn(keys.view(np.int64), walks, most)
+        spans: list[tuple[int, tuple[int, int]]] = []
+        for row, number in enumerate(sentences):
+            of_sentence = [*self.spans[number].values()]
+            spans += [(row, of_sentence[k]) for k in chosen[row].tolist()]
+        which = np.concatenate([np.arange(*span) for _, span in spans])
+        rows = np.repeat([row for row, _ in spans], [end - start for _, (start, end) in spans])
+        slots = self.states.features[which].astype(np.int32)
+        table_rows = np.where(
+            slots == NONE, len(sentences) * tokens, slots + rows[:, None] * tokens
+        )
+        recalled = Visited(
+            features=table_rows.astype(np.int32),
+            legal=self.states.legal[which],
+            cost=self.states.cost[which].astype(np.int32),
+            paid=self.states.paid[which].astype(np.int32),
+            move=self.states.move[which].astype(np.int32),
+            sentence=rows.astype(np.int32),
+        )
+        return recalled, chosen.shape[1]
+
+    def walks(self, sentence: int) -> int:
+        """How many walks through this sentence are kept."""
+        return len(self.spans.get(sentence, {}))
+
+    def _make_room(self, size: int, like: Visited) -> None:
+        have = len(self.states.paid)
+        if size <= have:
+            return
+        room = max(size, 2 * have, FIRST_STATES)
+        larger = CompactStates.empty(room, like.features.shape[1], like.legal.shape[1])
+        if have:
+            for name, new in larger._asdict().items():
+                new[: self.size] = getattr(self.states, name)[: self.size]
+        self.states = larger
+
+
+def drawn(keys: NDArray[np.int64], walks: int, most: int) -> NDArray[np.int64]:
+    """For each key, the last of so many walks and most − 1 others.  [B] → [B, most]"""
+    order = np.argsort(keys_below(keys[:, None], np.arange(walks - 1)), axis=1)
+    last = np.full((len(keys), 1), walks - 1)
+    return np.sort(np.concatenate([order[:, : most - 1], last], axis=1), axis=1)

@@ -1,0 +1,166 @@
+"""Figures of made-up comparisons: there, the same each time, and with one look per exploration."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from helpers.made_results import compared, made_grid, made_result
+
+from dyparse.compare.report.figures import LOOKS, looks, plots
+
+NAMES = [
+    *("differences", "differences_by_treebank", "learning_curves", "propagation"),
+    *("by_first_mistake", "by_sentence_length", "by_arc_length"),
+]
+
+
+def texts(svg):
+    """What can be read in a figure."""
+    return [
+        "".join(e.itertext()) for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("}text")
+    ]
+
+
+def named(comparison):
+    """The figures by name."""
+    return {plot.name: plot for plot in plots(comparison)}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Two systems, two explorations, two treebanks, three seeds."""
+    return compared(made_grid(systems=("arc_eager", "swap"), treebanks=("UD_A", "UD_B")))
+
+
+def test_all_figures_are_drawn_and_say_what_they_show(small):
+    found = plots(small)
+    assert [plot.name for plot in found] == NAMES
+    for plot in found:
+        assert plot.title
+        assert plot.caption.endswith(".")
+        words = texts(plot.to_bytes("svg"))
+        assert "explore" in words
+        assert {"arc_eager", "swap"} <= set(words)
+
+
+def test_files_of_the_same_comparison_are_the_same_bytes():
+    small = compared(made_grid())
+    for one, other in zip(plots(small), plots(small), strict=True):
+        for kind, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+            content = one.to_bytes(kind)
+            assert content.startswith(start)
+            assert content == other.to_bytes(kind) == one.to_bytes(kind)
+        assert b"matplotlib.org" not in one.to_bytes("png")
+        assert b"<dc:date>" not in one.to_bytes("svg")
+
+
+def test_one_treebank_has_no_figure_by_treebank():
+    assert [plot.name for plot in plots(compared(made_grid()))] == [
+        name for name in NAMES if name != "differences_by_treebank"
+    ]
+
+
+def test_without_a_baseline_there_are_no_differences_but_all_else():
+    found = named(compared(made_grid(gains={"explore": 0.1}, treebanks=("UD_A", "UD_B"))))
+    assert list(found) == [name for name in NAMES if not name.startswith("differences")]
+    assert "LAS − static" not in texts(found["by_sentence_length"].to_bytes("svg"))
+
+
+def test_a_single_seed_has_a_curve_without_a_band():
+    def bands(seeds):
+        figure = named(compared(made_grid(seeds=seeds)))["learning_curves"].figure
+        return len(figure.axes[0].collections), len(figure.axes[0].lines)
+
+    assert bands((1,)) == (0, 2)
+    assert bands((1, 2)) == (2, 2)
+
+
+def test_differences_are_drawn_where_they_are():
+    static, explore = (
+        [made_result(n, exploration=e)] for n, e in (((2, 5, 3), "static"), ((4, 6, 4), "explore"))
+    )
+    comparison = compared(static + explore)
+    (axes,) = named(comparison)["differences"].figure.axes
+    points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert points == pytest.approx([20])
+    (text,) = (text.get_text() for text in axes.texts)
+    assert text.startswith("+20.00 [")
+
+
+def test_points_are_filled_where_the_corrected_test_over_runs_is_sure():
+    def fill(gain):
+        grid = made_grid(gains={"static": 0.0, "explore": gain}, seeds=range(6))
+        (axes,) = named(compared(grid))["differences"].figure.axes
+        return next(line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o")
+
+    assert fill(0.2) == LOOKS["explore"].colour
+    assert fill(0.0) == "white"
+
+
+@pytest.mark.parametrize(
+    ("systems", "treebanks"),
+    [(1, 7), (11, 1), (3, 2), pytest.param(11, 7, marks=pytest.mark.slow)],
+)
+def test_few_and_many_systems_and_treebanks_fit(systems, treebanks):
+    gains = {"static": 0.0, "explore": 0.05, "sample": 0.02, "dagger": 0.03, "curriculum": 0.0}
+    grid = made_grid(
+        systems=[f"system_{k}:an_option=false" for k in range(systems)],
+        gains=gains if systems * treebanks < 10 else dict(list(gains.items())[:2]),
+        treebanks=[f"UD_{k}" for k in range(treebanks)],
+        seeds=(1,),
+        sentences=5,
+    )
+    for plot in plots(compared(grid)):
+        size = plot.figure.get_size_inches()
+        assert (size < (15, 25)).all()
+        for axes in plot.figure.axes:
+            if axes.get_visible():
+                panel = axes.get_position()
+                assert panel.width * size[0] > 0.9  # inches
+                assert panel.height * size[1] > 0.4
+
+
+def test_curves_and_errors_are_those_of_the_main_loss():
+    comparison = compared(made_grid(losses=("set_nll", "hinge")))
+    found = named(comparison)
+    assert "set_nll" in found["learning_curves"].caption
+    assert len(found["learning_curves"].figure.axes[0].lines) == 2
+    assert {"arc_eager, hinge", "arc_eager, set_nll"} <= set(
+        texts(found["differences"].to_bytes("svg"))
+    )
+
+
+def test_every_exploration_has_its_own_look_and_keeps_it():
+    gains = dict.fromkeys(("static", "explore", "explore:probability=0.5", "mine"), 0.0)
+    found = looks(compared(made_grid(gains=gains)))
+    assert found["static"] == LOOKS["static"]
+    assert found["explore"] == LOOKS["explore"]
+    assert len({look.colour for look in found.values()}) == 4
+    assert len({look.marker for look in found.values()}) == 4
+
+
+def test_known_looks_differ_also_in_grey():
+    assert len({look.marker for look in LOOKS.values()}) == len(LOOKS)
+    assert len({str(look.line) for look in LOOKS.values()}) == len(LOOKS)
+
+
+def test_a_class_without_words_leaves_a_gap_and_no_error():
+    results = made_grid()
+    nothing = {"words": 0, "heads": 0, "labelled": 0}
+    results[0].analysis["by_sentence_length"]["41+"] = nothing
+    assert named(compared([replace(r) for r in results]))["by_sentence_length"].to_bytes("png")
+
+
+def test_drawing_leaves_no_global_state_behind(small):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    plots(small)[0].to_bytes("svg")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_matplotlib_is_loaded_only_to_draw():
+    code = "import sys, dyparse.compare.report.figures; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

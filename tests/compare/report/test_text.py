@@ -1,0 +1,117 @@
+"""The text of a report claims what the statistics say, and no more."""
+
+from helpers.made_results import compared, made_grid, made_result
+
+from dyparse.compare.report.text import explanation, extent, verdict
+
+
+def test_the_verdict_says_which_training_is_better_by_how_much():
+    comparison = compared(made_grid(treebanks=("UD_A", "UD_B"), seeds=range(4)))
+    las = comparison.pooled[1].effect.las
+    (sentence,) = verdict(comparison)
+    assert sentence == (
+        f"Explore beats static for arc_eager, by +{las.mean:.2f} [+{las.low:.2f}, +{las.high:.2f}] "
+        "LAS on average over 2 treebanks (p = 0.008)."
+    )
+
+
+def test_the_verdict_says_if_it_is_worse():
+    gains = {"static": 0.1, "explore": 0.0}
+    (sentence,) = verdict(compared(made_grid(gains=gains, seeds=range(6))))
+    assert sentence.startswith("Explore is worse than static for arc_eager, by −")
+    assert "one treebank" in sentence
+
+
+def test_the_verdict_claims_nothing_without_an_effect():
+    gains = {"static": 0.1, "explore": 0.1}
+    (sentence,) = verdict(compared(made_grid(gains=gains, seeds=range(8))))
+    assert "no difference between explore and static can be told" in sentence
+    assert "beats" not in sentence
+    assert "too few" not in sentence
+
+
+def test_the_verdict_says_if_there_are_too_few_runs_however_large_the_difference():
+    (sentence,) = verdict(compared(made_grid(gains={"static": 0.0, "explore": 0.25}, seeds=(1, 2))))
+    assert "no difference" in sentence
+    assert "2 pairs of runs are too few" in sentence
+    assert "one comparison takes at least 6" in sentence
+    assert "These trained parsers do differ" in sentence
+
+
+def test_the_verdict_says_if_sentences_are_sure_and_runs_are_not():
+    words = [10] * 200
+    results = [
+        made_result([right] * 200, words=words, exploration=name, seed=seed)
+        for name, scores in (("static", [5] * 8), ("explore", [9, 4, 9, 4, 9, 4, 9, 4]))
+        for seed, right in enumerate(scores)
+    ]
+    (sentence,) = verdict(compared(results))
+    assert "no difference between explore and static can be told: +15.00 [" in sentence
+    assert "do differ (p < 0.05 over sentences); others, trained with other seeds" in sentence
+
+
+def test_fewer_pairs_suffice_for_the_comparisons_that_are_left():
+    many = made_grid(
+        gains={"static": 0.0, "explore": 0.2}, treebanks=("UD_A", "UD_B"), seeds=range(5)
+    )
+    few = made_grid(systems=("swap",), gains={"static": 0.0, "explore": 0.2}, seeds=range(4))
+    (sentence,) = verdict(compared([*many, *few]))
+    assert "beats static for arc_eager" in sentence
+    assert "one comparison takes at least 6" in sentence
+
+
+def test_systems_are_summed_up_with_the_least_and_the_largest_difference():
+    results = [
+        *made_grid(systems=("arc_eager", "swap", "buffer"), seeds=range(8)),
+        *made_grid(systems=("covington",), gains={"static": 0.1, "explore": 0.1}, seeds=range(8)),
+    ]
+    (text,) = verdict(compared(results))
+    assert text.startswith(
+        "Explore beats static for 3 of 4 systems (arc_eager, buffer, swap), by +"
+    )
+    assert "For covington no difference" in text
+
+
+def test_the_verdict_names_the_systems_that_lack_runs():
+    same = {"static": 0.1, "explore": 0.1}
+    many = made_grid(gains=same, seeds=range(9))
+    few = made_grid(systems=("swap",), gains=same, seeds=range(3))
+    (sentence,) = verdict(compared([*many, *few]))
+    assert "3 pairs of runs are too few for swap to tell" in sentence
+    assert "2 comparisons take at least 7" in sentence
+
+
+def test_every_training_has_its_own_verdict():
+    gains = {"static": 0.0, "explore": 0.1, "sample": 0.1}
+    found = verdict(compared(made_grid(gains=gains, seeds=range(8))))
+    assert [sentence.split()[0] for sentence in found] == ["Explore", "Sample"]
+
+
+def test_without_a_baseline_the_verdict_says_that_nothing_can_be_compared():
+    (sentence,) = verdict(compared(made_grid(gains={"explore": 0.1})))
+    assert sentence.startswith("Nothing can be compared")
+
+
+def test_the_explanation_tells_what_is_lost_after_the_first_mistake():
+    static = made_result((2, 5, 3))
+    explore = made_result((4, 7, 4), exploration="explore")
+    assert explanation(compared([static, explore])) == [
+        "With static 100.0\u00a0% of the sentences have a mistake, with explore 100.0\u00a0%; "
+        "after their first one they lose another 6.67 and 3.33 gold arcs each (−50\u00a0%)."
+    ]
+
+
+def test_the_explanation_is_about_systems_that_have_both_trainings():
+    both = [made_result((2, 5, 3)), made_result((4, 7, 4), exploration="explore")]
+    alone = made_result((0, 0, 0), system="swap")
+    assert explanation(compared([*both, alone])) == explanation(compared(both))
+    assert explanation(compared([both[1], alone])) == []
+
+
+def test_the_extent_counts_runs():
+    grid = made_grid(treebanks=("UD_A", "UD_B"))
+    assert (
+        extent(compared(grid))
+        == "2 treebanks · 1 system · 2 explorations · 1 loss · 3 seeds · 12 runs"
+    )
+    assert "2 to 3 seeds · 11 runs" in extent(compared(grid[1:]))

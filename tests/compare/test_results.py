@@ -1,0 +1,80 @@
+"""docs/results: what was measured is all there, of one setting, and the page says what it says."""
+
+import csv
+import subprocess
+import sys
+from collections import defaultdict
+from statistics import mean
+
+import pytest
+from helpers.tiny import CONF, PROJECT, UD
+
+from dyparse.compare.grid import Grid, plan
+from dyparse.compare.run_grid import finished_results
+
+CELLS = PROJECT / "docs" / "results"
+SIX = {
+    *("UD_English-LinES", "UD_Gothic-PROIEL", "UD_Hungarian-Szeged"),
+    *("UD_Turkish-IMST", "UD_Greek-GDT", "UD_Afrikaans-AfriBooms"),
+}
+
+
+@pytest.fixture(scope="module")
+def results():
+    """All finished cells, with the directory of each."""
+    return finished_results([CELLS])
+
+
+def test_all_cells_are_of_one_setting_and_none_is_there_twice(results):
+    assert len({result.setting_name for _, result in results}) == 1
+    assert len({result.cell for _, result in results}) == len(results)
+
+
+@pytest.mark.parametrize("exploration", ["static", "explore"])
+@pytest.mark.parametrize("system", ["arc_eager", "nonmonotonic", "buffer", "attardi", "covington"])
+def test_every_system_of_the_papers_has_three_seeds_on_six_treebanks(results, system, exploration):
+    seeds = defaultdict(set)
+    for _, result in results:
+        cell = result.cell
+        if (cell.system, cell.exploration, cell.loss) == (system, exploration, "set_nll"):
+            seeds[cell.treebank].add(cell.seed)
+    assert set(seeds) >= SIX
+    assert all({1, 2, 3} <= seeds[treebank] for treebank in SIX)
+
+
+@pytest.mark.skipif(not UD.is_dir(), reason="no UD treebanks: set DYPARSE_UD")
+def test_a_cell_lies_where_the_command_looks_for_it(results):
+    grid = Grid(
+        systems=["buffer:left_buffer=false,right_buffer=false,left_nonprojective=false"],
+        explorations=["explore"],
+        losses=["set_nll"],
+        treebanks=[str(UD / "UD_Hungarian-Szeged")],
+        seeds=[1],
+        overrides=["experiment=static_vs_dynamic"],
+    )
+    (task,) = plan(grid, CONF, CELLS)
+    assert task.is_finished
+    assert dict(results)[task.directory].cell == task.cell
+
+
+def test_the_table_of_means_is_that_of_the_cells(results):
+    las = defaultdict(list)
+    for _, result in results:
+        cell = result.cell
+        las[cell.exploration, cell.loss, cell.treebank, cell.system].append(result.test["las"])
+    with (PROJECT / "docs" / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["system"] in ("arc_eager", "attardi")]
+    assert len(rows) >= 2 * 2 * len(SIX)
+    for row in rows:
+        runs = las[row["exploration"], row["loss"], row["treebank"], row["system"]]
+        assert len(runs) == int(row["seeds"])
+        assert float(row["las"]) == pytest.approx(mean(runs), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_page_and_figures_are_those_of_the_cells():
+    script = PROJECT / "scripts" / "make_results.py"
+    made = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr

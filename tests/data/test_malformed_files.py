@@ -1,0 +1,407 @@
+"""Every command over every kind of malformed CoNLL-U: one clear message, or acceptance."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import conllu
+import pytest
+from helpers.malformed import FILES, LONG, MALFORMED, ODD, SOUND, TAGGED, TEXTS, without_trees
+from helpers.tiny import run, sample
+from omegaconf import OmegaConf
+from test_ray import here  # noqa: F401  # files of parse-corpus are parsed in this process
+from test_train_and_evaluate import CHOICES, SMALL, configured
+
+from dyparse.cli.main import command_line, main
+from dyparse.data.conllu import read_sentences
+from dyparse.data.sentence import Sentence
+from dyparse.errors import TreebankError
+from dyparse.evaluation.evaluate import evaluate
+from dyparse.runtime.entry import clear_errors
+from dyparse.training.run import train
+from dyparse.training.splits import warn_of_long_sentences
+from dyparse.treebank.files import Files
+
+READ_NO_CONLLU = {"download", "report"}  # of the commands
+TRAIN = {"compare"}  # reads treebanks as train.py does, and has a test of its own
+BEFORE = "what was there before"
+
+
+def arguments(model: Path) -> dict[str, list[object]]:
+    """How each command that reads CoNLL-U is called, but for the file."""
+    return {
+        "parse": ["parse", model],
+        "parse-corpus": ["parse-corpus", model],
+        "check": ["check"],
+        "coverage": ["coverage", "--system", "arc_eager"],
+        "oracle": ["oracle"],
+        "draw": ["draw", "--all"],
+    }
+
+
+OUTPUT = {"parse": "-o", "parse-corpus": "-o", "coverage": "--csv", "draw": "-o"}
+NAMES = list(arguments(Path()))
+
+
+@pytest.fixture
+def call(capfdbinary, monkeypatch):
+    """call(function) → (exit status, standard output, standard error) of what users run."""
+
+    def called(function, stdin=b""):
+        stream = io.TextIOWrapper(io.BytesIO(stdin), encoding="ascii")
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", stream)
+            try:
+                with clear_errors():
+                    status = function()
+            except SystemExit as stop:
+                status = stop.code
+        return status, *(text.decode() for text in capfdbinary.readouterr())
+
+    return called
+
+
+@pytest.fixture
+def command(call):
+    """command(*arguments, stdin=…) → the same, of `dyparse`."""
+    return lambda *given, stdin=b"": call(lambda: main(list(map(str, given))), stdin)
+
+
+@pytest.fixture(scope="module")
+def train_config():
+    return configured("train", "treebank=files", *SMALL)
+
+
+@pytest.fixture(scope="module")
+def evaluate_config(model_directory):
+    options = ["treebank=files", "split=test", "threads=1", "max_tokens_per_batch=500"]
+    return configured("evaluate", f"model={model_directory}", *options)
+
+
+@pytest.fixture
+def evaluated(call, evaluate_config):
+    """evaluated(path, option=…) → the same, of evaluate.py on this file."""
+
+    def of_file(path, **changed):
+        config = OmegaConf.merge(evaluate_config, {"treebank": {"test": str(path)}}, changed)
+        return call(lambda: evaluate(config))
+
+    return of_file
+
+
+def assert_refused(result, case, path, prefix="error: "):
+    """One message with file, line, finding and remedy; status 2; nothing on standard output."""
+    status, out, err = result
+    assert (status, out) == (2, "")
+    lines = [line for line in err.splitlines() if not line.startswith("warning: the model reads")]
+    assert len(lines) == 1, err
+    assert re.match(rf"{prefix}{re.escape(case.place(path))}.*{case.finding}", lines[0]), err
+    assert "expected" in lines[0]
+
+
+def run_bytes(*given, cwd, **environment):
+    """`dyparse` in a process of its own, whatever bytes it writes."""
+    return subprocess.run(
+        [sys.executable, "-m", "dyparse.cli.main", *given],
+        cwd=cwd,
+        env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_no_command_is_forgotten():
+    """A command that comes later has to be added to these tests, or to what reads no CoNLL-U."""
+    (subparsers,) = (
+        action
+        for action in command_line()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    assert set(subparsers.choices) == {*NAMES, *READ_NO_CONLLU, *TRAIN}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", MALFORMED)
+@pytest.mark.parametrize("command_name", NAMES)
+def test_every_command_refuses_a_malformed_file_clearly_or_has_no_use_for_what_is_wrong(
+    command, model_directory, tmp_path, name, command_name
+):
+    case, path = MALFORMED[name], tmp_path / "bad.conllu"
+    path.write_bytes(case.data)
+    given = [*arguments(model_directory)[command_name], path]
+    out = tmp_path / ("out" if command_name == "parse-corpus" else "out.svg")
+    old = out / "bad.conllu" if command_name == "parse-corpus" else out
+    old.parent.mkdir(exist_ok=True)
+    old.write_text(BEFORE)
+    if command_name == "oracle" and case.line:
+        given += ["--sentence", case.number]
+    if command_name in OUTPUT:
+        given += [OUTPUT[command_name], out]
+    result = command(*given)
+    if command_name.startswith("parse") and name not in FILES:
+        assert result[0] == 0
+        assert without_trees(old.read_bytes()) == without_trees(case.data)
+        return
+    assert old.read_text() == BEFORE
+    assert {p.name for p in tmp_path.iterdir()} == {"bad.conllu", out.name}
+    if command_name == "check":
+        status, told, err = result
+        assert (status, err) == (2, "")
+        assert re.match(rf"{re.escape(case.place(path))}.*{case.finding}", told), told
+        assert "expected" in told
+        assert "1 malformed; " in told.splitlines()[-1]
+    elif command_name == "parse-corpus":
+        assert result[1] == f"1 files: 0 parsed, 0 finished before, 1 failed; in {out}\n"
+        assert_refused((result[0], "", result[2]), case, path, "failed: ")
+    else:
+        assert_refused(result, case, path)
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_train_and_evaluate_refuse_a_malformed_treebank_before_they_write(
+    call, train_config, evaluated, name, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    case, path = MALFORMED[name], tmp_path / "bad.conllu"
+    path.write_bytes(case.data)
+    (tmp_path / "good.conllu").write_text(TAGGED)
+    for split in ("train", "dev", "test"):
+        config = train_config.copy()
+        config.treebank.train = config.treebank.dev = str(tmp_path / "good.conllu")
+        config.treebank[split] = str(path)
+        status, out, err = call(lambda given=config: train(given, CHOICES))
+        assert out.startswith("treebank  ")
+        assert_refused((status, "", err), case, path)
+    assert_refused(evaluated(path, json=str(tmp_path / "figures.json")), case, path)
+    assert {p.name for p in tmp_path.iterdir()} == {"bad.conllu", "good.conllu"}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("command_name", [*NAMES, "evaluate.py"])
+def test_odd_files_that_are_sound_are_accepted_by_every_command(
+    command, evaluated, model_directory, tmp_path, name, command_name
+):
+    data, path = ODD[name].encode(), tmp_path / "odd.conllu"
+    path.write_bytes(data)
+    if command_name == "evaluate.py":
+        assert evaluated(path, conllu=str(tmp_path / "out"))[2] == ""
+    else:
+        out = ["-o", tmp_path / "out"] if command_name == "parse-corpus" else []
+        given = [*arguments(model_directory)[command_name], path]
+        status, told, err = command(*given, *out)
+        assert status == 0
+        assert told
+        assert "error" not in err
+        if command_name == "parse":
+            assert without_trees(told.encode()) == without_trees(data)
+    if command_name in ("parse-corpus", "evaluate.py"):
+        written = tmp_path / "out"
+        written = written / "odd.conllu" if written.is_dir() else written
+        assert without_trees(written.read_bytes()) == without_trees(data)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files_that_are_sound_can_be_learnt_from(name, tmp_path):
+    path = tmp_path / "odd.conllu"
+    path.write_bytes(ODD[name].encode())
+    assert Files(dev=str(path)).read("dev") == list(read_sentences(path, trees=True))
+
+
+def test_compare_tells_what_is_malformed_in_a_treebank(command, tmp_path):
+    directory, case = tmp_path / "UD_X", MALFORMED["cycle"]
+    directory.mkdir()
+    (directory / "x-ud-dev.conllu").write_text(TAGGED)
+    path = directory / "x-ud-train.conllu"
+    path.write_bytes(case.data)
+    grid = ["--system", "arc_eager", "--exploration", "static", "--seeds", "1", "--jobs", "1"]
+    given = ["compare", "--treebank", directory, *grid, "-o", tmp_path / "grid", "trainer=debug"]
+    status, _, err = command(*given)
+    assert status == 2
+    assert "Traceback" not in err
+    assert re.search(rf"failed: .*: {re.escape(case.place(path))}.*{case.finding}", err), err
+
+
+def unreadable(tmp_path: Path) -> dict[str, tuple[Path, str]]:
+    """Paths that are no files to read, and what is said of them."""
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    return {
+        "directory": (tmp_path / "directory", "is a directory; name|no .* in it"),
+        "missing": (tmp_path / "none.conllu", ".*no such file.*; check the path"),
+        "below a file": (tmp_path / "good.conllu" / "x", ".*no such file|cannot be read"),
+        "links in a circle": (tmp_path / "loop", ".*no such file|cannot be read"),
+    }
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+@pytest.mark.parametrize("command_name", [*NAMES, "parse --text"])
+def test_what_is_no_file_is_refused_by_every_command_also_when_skipping(
+    command, model_directory, tmp_path, command_name, on_error
+):
+    (tmp_path / "good.conllu").write_text(TAGGED)
+    for path, finding in unreadable(tmp_path).values():
+        name, *option = command_name.split()
+        given = [*arguments(model_directory)[name], *option, path]
+        if name in ("parse", "parse-corpus", "coverage"):
+            given += ["--on-error", on_error]
+        if name == "parse-corpus":
+            given += ["-o", tmp_path / "out"]
+        status, out, err = command(*given)
+        message = out if name == "check" else err
+        assert status == 2
+        prefix = "" if name == "check" else "error: "
+        assert re.match(rf"{prefix}{re.escape(str(path))}: ({finding})", message), message
+        assert "; " in message
+        if name != "check":
+            assert (out, err.count("\n")) == ("", 1)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_file_that_may_not_be_read_is_refused(command, tmp_path):
+    path = tmp_path / "secret.conllu"
+    path.write_text(SOUND)
+    path.chmod(0)
+    status, out, _ = command("check", path)
+    assert status == 2
+    assert "check its rights" in out
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_lines_of_text_are_parsed_or_refused_with_their_place(
+    command, model_directory, name, tmp_path
+):
+    data, lines, finding = TEXTS[name]
+    path = tmp_path / "in.txt"
+    path.write_bytes(data)
+    result = command("parse", model_directory, "--text", path)
+    if finding:
+        assert result[:2] == (2, "")
+        *warned, error = result[2].splitlines()
+        assert re.match(rf"error: {re.escape(str(path))}:{lines}: {finding}.*; ", error)
+        assert all(line.startswith("warning: the model reads") for line in warned)
+        return
+    status, out, _ = result
+    assert status == 0
+    texts = [s.removeprefix("# text = ") for s in out.splitlines() if s.startswith("# text = ")]
+    assert texts == lines
+    (tmp_path / "out.conllu").write_text(out)
+    if lines:
+        read = list(read_sentences(tmp_path / "out.conllu", trees=True))
+        assert ["".join(s.form) for s in read] == ["".join(line.split()) for line in lines]
+    assert command("parse", model_directory, "--text", stdin=data)[:2] == (0, out)
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "a\udcffb"])
+def test_words_that_no_file_can_hold_are_refused_where_they_come_in(parser, odd):
+    (tokens,) = conllu.parse(SOUND)
+    tokens[1]["form"] = odd
+    for given in (odd, ["a", odd], tokens):
+        with pytest.raises(TreebankError, match=r"character '\\(x|u).* cannot be written"):
+            parser.parse([given])
+    with pytest.raises(TreebankError, match="cannot be written"):
+        Sentence.from_words(["a"], xpos=[odd])
+    with pytest.raises(TreebankError, match="cannot be written"):
+        Sentence.from_words(["a"], text=f"a{odd}")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command_name", [*NAMES, "evaluate.py"])
+def test_a_sentence_of_10000_words_is_used_or_refused_for_its_length(
+    command, evaluated, model_directory, tmp_path, command_name
+):
+    path = tmp_path / "long.conllu"
+    path.write_text(SOUND + LONG)
+    if command_name == "evaluate.py":
+        assert "10,003" in evaluated(path)[1]
+        return
+    more = {"oracle": ["--sentence", 2], "parse-corpus": ["-o", tmp_path / "out"]}
+    given = [*arguments(model_directory)[command_name], path, *more.get(command_name, [])]
+    status, out, err = command(*given)
+    if command_name in ("coverage", "oracle"):
+        assert (status, out) == (2, "")
+        assert f"{path}:5: sentence has 10000 words" in err
+        assert "expected at most 2000: split it" in err
+    else:
+        assert status == 0
+    if command_name == "parse":
+        assert without_trees(out.encode()) == without_trees((SOUND + LONG).encode())
+    if command_name == "coverage":
+        status, out, err = command(*given, "--on-error=skip")
+        assert status == 0
+        assert "1 sentences, 3 words" in out
+        assert err.endswith("skipped 1 of 2 sentences\n")
+
+
+def test_training_on_a_sentence_of_10000_words_is_warned_of():
+    (long,) = read_sentences(io.BytesIO(LONG.encode()), trees=True)
+    with pytest.warns(
+        UserWarning, match=r"^<stream>:1: sentence has 10000 words; .*: expected"
+    ) as w:
+        warn_of_long_sentences([*sample("dev"), long])
+    assert len(w) == 1
+
+
+def test_no_command_fails_at_a_locale_or_a_name_that_is_not_utf_8(model_directory, tmp_path):
+    name = os.fsdecode(b"\xff\xe9")
+    path, bad = tmp_path / f"é{name}.conllu", tmp_path / f"ß{name}.conllu"
+    path.write_text(SOUND.replace("b", "é"), encoding="utf-8")
+    bad.write_bytes(MALFORMED["no root"].data)
+    ascii_only = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    for command_name, given in arguments(model_directory).items():
+        out = ["-o", tmp_path / "out"] if command_name == "parse-corpus" else []
+        done = run_bytes(*given, path, *out, cwd=tmp_path, **ascii_only)
+        assert b"Traceback" not in done.stderr
+        if command_name == "parse-corpus":
+            assert done.returncode == 2
+            assert b"this name is not UTF-8; rename it" in done.stderr
+        else:
+            assert done.returncode == 0, done.stderr
+    checked = run_bytes("check", bad, cwd=tmp_path, **ascii_only)
+    assert checked.returncode == 2
+    assert checked.stdout.startswith(os.fsencode(bad) + b":1: no word has head 0")
+    for more in (["draw", path, "-o", "x.html"], ["coverage", path, "--csv", "x.csv"]):
+        assert run_bytes(*more, cwd=tmp_path, **ascii_only).returncode == 0
+        assert (tmp_path / more[-1]).stat().st_size
+    helped = run_bytes("parse", "--help", cwd=tmp_path, **ascii_only)
+    assert (helped.returncode, helped.stderr) == (0, b"")
+
+
+def test_train_py_and_evaluate_py_are_no_traceback_either(model_directory, tmp_path):
+    bad, good = tmp_path / "é.conllu", tmp_path / "good.conllu"
+    bad.write_text(SOUND + MALFORMED["cycle"].data.decode(), encoding="utf-8")
+    good.write_text(TAGGED)
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    trained = run(
+        *("train.py", "treebank=files", f"treebank.train='{bad}'", *SMALL),
+        cwd=tmp_path,
+        **ascii_only,
+    )
+    options = [f"model={model_directory}", "split=test", "treebank=files"]
+    options += [f"treebank.test='{bad}'"]
+    evaluated = run("evaluate.py", *options, cwd=tmp_path, **ascii_only)
+    for done in (trained, evaluated):
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+        assert done.stderr.startswith(f"error: {tmp_path}/\\xe9.conllu:6: heads run in a cycle")
+    assert {p.name for p in tmp_path.iterdir()} == {"é.conllu", "good.conllu"}
+    skipping = run("evaluate.py", *options, "treebank.on_error=skip", cwd=tmp_path, **ascii_only)
+    assert skipping.returncode == 0, skipping.stderr
+    assert "skipped 1 of 2 sentences" in skipping.stderr
+
+
+def test_parsing_does_not_write_over_its_model(dyparse_command, saved):
+    before = (saved / "vocabulary.json").read_bytes()
+    status, _, err = dyparse_command("parse", saved, "-o", saved / "vocabulary.json")
+    assert status == 2
+    assert "--output is" in err
+    assert "which is read" in err
+    assert (saved / "vocabulary.json").read_bytes() == before

@@ -1,0 +1,163 @@
+import io
+from itertools import product
+
+import conllu
+import pytest
+from helpers.random_conllu import files, trees
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dyparse.data.conllu import Block, read_sentences, to_sentence
+from dyparse.data.sentence import NONE, Sentence
+from dyparse.errors import TreebankError
+
+TEXT = """\
+# sent_id = hand-1
+# a free comment
+# a free comment
+# text = Vámonos al mar
+1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tVamos\tir\tVERB\tV\tMood=Imp\t0\troot\t0:root\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t1:obj\t_
+2.1\tnada\t_\t_\t_\t_\t_\t_\t1:x\tEmpty=Yes
+3-4\tal\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+3\ta\ta\tADP\t_\t_\t5\tcase\t5:case\t_
+4\tel\tel\tDET\t_\t_\t5\tdet\t5:det\t_
+5\tmar\tmar\tNOUN\tN\tGender=Masc\t1\tobl\t1:obl\tA=B
+
+"""
+
+
+def sentence_of(text: str) -> Sentence:
+    return to_sentence(Block("x.conllu", 1, text.encode().splitlines(keepends=True)), trees=True)
+
+
+def with_heads(head: list[int]) -> Sentence:
+    return Sentence.from_words(["w"] * len(head)).with_tree(head, ["dep"] * len(head))
+
+
+def test_columns_are_those_of_words_only():
+    sentence = sentence_of(TEXT)
+    assert len(sentence) == 5
+    assert sentence.form == ["Vamos", "nos", "a", "el", "mar"]
+    assert sentence.upos == ["VERB", "PRON", "ADP", "DET", "NOUN"]
+    assert sentence.xpos == ["V", "_", "_", "_", "N"]
+    assert sentence.feats == ["Mood=Imp", "_", "_", "_", "Gender=Masc"]
+    assert sentence.head == [0, 1, 5, 5, 1]
+    assert sentence.relation == ["root", "obj", "case", "det", "obl"]
+    assert sentence.identifier == "hand-1"
+    assert [sentence.lines[i][0] for i in sentence.word_lines] == list("12345")
+
+
+def test_another_tree_changes_head_and_deprel_of_words_and_nothing_else():
+    head, relation = [2, 0, 2, 3, NONE], ["a", "b", "c", "d", "_"]
+    changed = sentence_of(TEXT).with_tree(head, relation)
+    assert (changed.head, changed.relation) == (head, relation)
+    expected = (
+        TEXT.replace("\t0\troot\t", "\t2\ta\t")
+        .replace("\t1\tobj\t", "\t0\tb\t")
+        .replace("\t5\tcase\t", "\t2\tc\t")
+        .replace("\t5\tdet\t", "\t3\td\t")
+        .replace("\t1\tobl\t", "\t_\t_\t")
+    )
+    assert changed.to_conllu() == expected
+
+
+def test_the_sentence_itself_is_left_alone_by_with_tree():
+    sentence = sentence_of(TEXT)
+    sentence.with_tree([0] * 5, ["x"] * 5)
+    assert sentence.to_conllu() == TEXT
+    assert sentence.head == [0, 1, 5, 5, 1]
+
+
+def test_a_tree_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="5 words; got 4 heads, 5 labels"):
+        sentence_of(TEXT).with_tree([0] * 4, ["x"] * 5)
+
+
+@settings(deadline=None)
+@given(files(), st.data())
+def test_taking_a_tree_away_and_giving_it_back_restores_the_bytes(text, data):
+    for sentence in read_sentences(io.BytesIO(text.encode()), trees=True):
+        n = len(sentence)
+        other = data.draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
+        changed = sentence.with_tree(other, ["other"] * n)
+        assert changed.with_tree(sentence.head, sentence.relation) == sentence
+
+
+def test_words_become_a_sentence_that_reads_back():
+    sentence = Sentence.from_words(["#", "a b", "…"], upos=["SYM", "X", "PUNCT"], text="#a  b\n…")
+    assert sentence.head == [NONE] * 3
+    text = sentence.with_tree([2, 0, 2], ["x", "root", "y"]).to_conllu()
+    assert text.startswith("# text = #a b …\n1\t#\t_\tSYM\t_\t_\t2\tx\t_\t_\n")
+    assert text.endswith("\n\n")
+    assert sentence_of(text).form == ["#", "a b", "…"]
+
+
+def test_words_without_a_space_behind_them_say_so_in_misc():
+    sentence = Sentence.from_words(["Yes", "!"], space_after=[False, True])
+    misc = [line.rstrip().split("\t")[-1] for line in sentence.lines[:2]]
+    assert misc == ["SpaceAfter=No", "_"]
+
+
+@pytest.mark.parametrize("words", [[], [""], ["a", "b\tc"], ["a\nb"], ["a\r"]])
+def test_words_that_make_no_conllu_are_refused(words):
+    with pytest.raises(TreebankError):
+        Sentence.from_words(words)
+
+
+def test_tags_of_another_number_than_words_are_refused():
+    with pytest.raises(ValueError, match="2 values each"):
+        Sentence.from_words(["a", "b"], upos=["X"])
+    with pytest.raises(ValueError, match="2 values each"):
+        Sentence.from_words(["a", "b"], space_after=[True])
+
+
+def test_a_token_list_of_conllu_keeps_words_ranges_and_metadata():
+    tokens = conllu.parse(TEXT)[0]
+    sentence = Sentence.from_token_list(tokens)
+    expected = sentence_of(TEXT)
+    assert sentence.form == expected.form
+    assert sentence.feats == expected.feats
+    assert sentence.head == expected.head
+    assert sentence.identifier == "hand-1"
+    lines = [line for line in TEXT.splitlines() if line[:1] != "#"]
+    assert [line for line in sentence.to_conllu().splitlines() if line[:1] != "#"] == lines
+
+
+def test_a_token_list_with_few_fields_and_wild_heads_has_no_tree():
+    tokens = conllu.TokenList([{"id": 1, "form": "a"}, {"id": 2, "form": "b", "head": 9}])
+    sentence = Sentence.from_token_list(tokens)
+    assert (sentence.form, sentence.upos, sentence.head) == (["a", "b"], ["_", "_"], [NONE, NONE])
+
+
+@pytest.mark.parametrize(
+    "tokens", [[], [{"form": "a"}], [{"id": 2, "form": "a"}], [{"id": 1, "form": ""}]]
+)
+def test_a_token_list_that_makes_no_conllu_is_refused(tokens):
+    with pytest.raises(TreebankError):
+        Sentence.from_token_list(conllu.TokenList(tokens))
+
+
+def crosses(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return min(a) < min(b) < max(a) < max(b)
+
+
+def test_projective_means_that_no_two_arcs_cross():
+    verdicts = set()
+    for n in range(1, 6):
+        for head in product(range(n + 1), repeat=n):
+            if any(h == word for word, h in enumerate(head, 1)):
+                continue
+            arcs = [(h, word) for word, h in enumerate(head, 1)]
+            expected = not any(crosses(a, b) for a in arcs for b in arcs)
+            assert with_heads(list(head)).is_projective() == expected, head
+            verdicts.add(expected)
+    assert verdicts == {True, False}
+
+
+@settings(deadline=None)
+@given(trees(max_words=12))
+def test_a_random_tree_is_projective_unless_arcs_cross(head):
+    arcs = [(h, word) for word, h in enumerate(head, 1)]
+    assert with_heads(head).is_projective() != any(crosses(a, b) for a in arcs for b in arcs)

@@ -1,0 +1,1 @@
+"""Code shared by tests: tiny parsers, made-up results, servers and strategies."""

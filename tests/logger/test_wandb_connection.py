@@ -1,0 +1,112 @@
+"""wandb itself, against a server that plays its own: what it is told, and what it may do to us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from helpers.small_training import SMALL, outcome, started
+from helpers.tiny import CONF, run
+from helpers.wandb_server import KEY, wandb_server
+
+ONLINE = ["output=run", "logger=wandb", "logger.mode=online", "logger.timeout_seconds=2"]
+EPOCHS = [1, 2, 3, 4]
+
+
+def assert_lost_nothing(done, directory, undisturbed):
+    """The training ended as one does that nothing disturbs."""
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    left = outcome(directory / "run")
+    assert {path: left[path] for path in undisturbed[0]} == undisturbed[0]
+
+
+def test_the_server_is_told_every_epoch_and_no_token_or_place_of_the_machine(undisturbed, tmp_path):
+    with wandb_server() as server:
+        absolute = f"output={tmp_path / 'run'}"
+        done = run("train.py", *SMALL, *ONLINE, absolute, cwd=tmp_path, **server.environment)
+    assert_lost_nothing(done, tmp_path, undisturbed)
+    assert "warning" not in done.stderr
+    assert server.epochs() == [EPOCHS]
+    assert {path.split("/")[1] for path, _ in server.received} == {"graphql", "files", "upload"}
+    for secret in (str(tmp_path), KEY, str(CONF.parent), str(Path.home()), socket.gethostname()):
+        if len(secret) >= 6:  # a shorter one is found by chance
+            assert not [body for _, body in server.received if secret.encode() in body]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *("breaks_off", "nonsense"),
+        *(pytest.param(fault, marks=pytest.mark.slow) for fault in ("fails", "stalls")),
+    ],
+)
+def test_a_server_that_fails_in_the_middle_loses_no_training(fault, undisturbed, tmp_path):
+    with wandb_server(fault) as server:
+        done = run("train.py", *SMALL, *ONLINE, cwd=tmp_path, **server.environment)
+    assert server.has_fault()
+    assert_lost_nothing(done, tmp_path, undisturbed)
+    assert list((tmp_path / "run" / "wandb").glob("run-*/*.wandb"))  # for `wandb sync`
+
+
+@pytest.mark.slow
+def test_a_server_that_is_not_there_loses_no_training(undisturbed, tmp_path):
+    nobody = {"WANDB_API_KEY": KEY, "WANDB_BASE_URL": "http://127.0.0.1:9"}
+    done = run("train.py", *SMALL, *ONLINE, cwd=tmp_path, **nobody)
+    assert_lost_nothing(done, tmp_path, undisturbed)
+    assert "warning: wandb: cannot be reached" in done.stderr
+    assert list((tmp_path / "run" / "wandb").glob("offline-run-*"))
+
+
+def figures(directory):
+    """How many epochs a run has written down."""
+    path = directory / "run" / "metrics.jsonl"
+    return path.read_text().count("\n") if path.exists() else 0
+
+
+def begun(directory, server, *overrides):
+    """A training on its way: one epoch is over."""
+    process = started(directory, *ONLINE, *overrides, **server.environment)
+    deadline = time.monotonic() + 120
+    while process.poll() is None and not figures(directory) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert process.poll() is None
+    return process
+
+
+def helper_of(process):
+    """wandb's own process, that sends what the training tells."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        name, _, rest = stat.read_text().partition(") ")
+        if name.endswith("(wandb-core") and int(rest.split()[1]) == process.pid:
+            return int(stat.parent.name)
+    raise AssertionError("wandb has no process")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+def test_a_process_of_wandb_that_is_killed_loses_no_training(undisturbed, tmp_path):
+    with wandb_server() as server:
+        process = begun(tmp_path, server)
+        os.kill(helper_of(process), signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+    done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    assert_lost_nothing(done, tmp_path, undisturbed)
+    assert "warning: wandb: " in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
+def test_a_training_that_is_resumed_goes_on_in_the_same_run(number, undisturbed, tmp_path):
+    with wandb_server() as server:
+        process = begun(tmp_path, server)
+        process.send_signal(number)
+        process.communicate(timeout=120)
+        assert server.epochs() in ([], *([EPOCHS[:n]] for n in (1, 2, 3)))
+        done = run("train.py", *SMALL, *ONLINE, cwd=tmp_path, **server.environment)
+    assert_lost_nothing(done, tmp_path, undisturbed)
+    assert len(server.history) == 1
+    assert server.epochs() == [EPOCHS]

@@ -1,0 +1,256 @@
+"""Models on disk: data only, whole or refused with the path of what is wrong."""
+
+import json
+import os
+import pickle
+import re
+import shutil
+from hashlib import sha256
+
+import pytest
+import torch
+import yaml
+from helpers.tiny import fresh_parser, sample
+from safetensors.torch import load_file, save_file
+
+import dyparse
+from dyparse.errors import CheckpointError
+from dyparse.model import checkpoint
+from dyparse.model.parser import Parser
+
+FILES = ("model.safetensors", "config.yaml", "vocabulary.json", "metrics.json")
+MANIFEST = "manifest.sha256"
+
+
+def assert_refused(directory, path, finding=""):
+    """Loading fails with one message: the path, and what was found."""
+    with pytest.raises(CheckpointError, match=re.escape(str(path))) as caught:
+        dyparse.load(directory)
+    assert finding in str(caught.value)
+
+
+def forge(directory):
+    """Write a manifest for the files as they are: what no damage does."""
+    lines = (f"{sha256((directory / name).read_bytes()).hexdigest()}  {name}\n" for name in FILES)
+    (directory / MANIFEST).write_text("".join(lines))
+
+
+def rewrite_config(saved, change):
+    """Change config.yaml in place, and the manifest with it."""
+    path = saved / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    change(config)
+    path.write_text(yaml.safe_dump(config))
+    forge(saved)
+    return path
+
+
+def test_a_saved_parser_has_the_same_weights_and_gives_the_same_trees(tmp_path):
+    sentences = sample("train")[:30]
+    parser = fresh_parser(sentences)
+    parser.save(tmp_path / "new" / "model", {"las": 1.5})
+    names = sorted(path.name for path in (tmp_path / "new" / "model").iterdir())
+    assert names == sorted([*FILES, MANIFEST])
+    loaded = dyparse.load(tmp_path / "new" / "model")
+    assert not loaded.model.training
+    weights, again = parser.model.state_dict(), loaded.model.state_dict()
+    assert list(weights) == list(again)
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+    assert loaded.parse(sentences) == parser.parse(sentences)
+    for name in ("system", "encoder", "network", "vocabulary"):
+        assert getattr(loaded, name) == getattr(parser, name)
+    assert checkpoint.read_metrics(tmp_path / "new" / "model") == {"las": 1.5}
+
+
+def test_a_model_can_be_saved_over_another(tmp_path):
+    sentences = sample("train")[:5]
+    for seed in (1, 2):
+        parser = fresh_parser(sentences, seed=seed)
+        parser.save(tmp_path / "model", {"seed": seed})
+    loaded = dyparse.load(tmp_path / "model")
+    assert torch.equal(loaded.model.hidden_bias, parser.model.hidden_bias)
+    assert torch.equal(loaded.model.shares.weight, parser.model.shares.weight)
+    assert checkpoint.read_metrics(tmp_path / "model") == {"seed": 2}
+
+
+def test_the_config_names_no_code(saved):
+    text = (saved / "config.yaml").read_text()
+    config = yaml.safe_load(text)
+    assert "dyparse." not in text
+    assert "_target_" not in text
+    assert config["system"]["name"] == "arc_eager"
+    assert config["encoder"]["name"] == "bilstm"
+    assert config["dyparse"] == dyparse.__version__
+
+
+def test_a_missing_directory_is_named(tmp_path):
+    assert_refused(tmp_path / "none", tmp_path / "none", "no such model directory")
+    (tmp_path / "file").write_text("x")
+    assert_refused(tmp_path / "file", tmp_path / "file", "no such model directory")
+    (tmp_path / "empty").mkdir()
+    assert_refused(tmp_path / "empty", tmp_path / "empty" / "config.yaml")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_named(saved, name):
+    (saved / name).unlink()
+    assert_refused(saved, saved / name, "No such file")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
+def test_weights_that_are_cut_short_are_refused(saved, share):
+    path = saved / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    assert_refused(saved, path, "sha256")
+    forge(saved)
+    assert_refused(saved, path, "damaged")
+
+
+def test_weights_of_another_model_are_refused(saved):
+    other = fresh_parser(sample("dev")[:10], hidden=9)
+    other.save(saved.parent / "other", {})
+    shutil.copy(saved.parent / "other" / "model.safetensors", saved)
+    assert_refused(saved, saved / "model.safetensors", "sha256")
+    forge(saved)
+    assert_refused(saved, saved / "model.safetensors", "of another model")
+
+
+def test_weights_with_a_tensor_too_many_or_too_few_are_refused(saved):
+    path = saved / "model.safetensors"
+    weights = load_file(path)
+    save_file(weights | {"more": torch.zeros(1)}, path)
+    forge(saved)
+    assert_refused(saved, path, "more is one too many")
+    missing = sorted(weights)[0]
+    save_file({name: tensor for name, tensor in weights.items() if name != missing}, path)
+    forge(saved)
+    assert_refused(saved, path, f"{missing} is missing")
+
+
+def test_another_vocabulary_is_refused(saved):
+    path = saved / "vocabulary.json"
+    vocabulary = json.loads(path.read_text())
+    vocabulary["words"].append("zzz")
+    path.write_text(json.dumps(vocabulary))
+    assert_refused(saved, path, "sha256")
+    forge(saved)
+    assert_refused(saved, saved / "model.safetensors", "of another model")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"words": 1}', "\udcff"])
+def test_a_vocabulary_that_is_none_is_refused(saved, text):
+    (saved / "vocabulary.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    forge(saved)
+    assert_refused(saved, saved / "vocabulary.json", "damaged")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"just words",
+        b"[1, 2]",
+        b"a: [",
+        b"\xff\xfe\x00",
+        b"a: b",
+        b"!!python/object/apply:os.system ['false']",
+        b"format_version: !!python/name:os.system",
+    ],
+)
+def test_a_config_that_is_none_is_refused(saved, content):
+    (saved / "config.yaml").write_bytes(content)
+    forge(saved)
+    assert_refused(saved, saved / "config.yaml", "damaged")
+
+
+@pytest.mark.parametrize("version", [0, checkpoint.FORMAT_VERSION + 1, "1", True, 1.5, None])
+def test_another_format_version_is_refused_with_the_one_that_fits(saved, version):
+    path = rewrite_config(saved, lambda config: config.update(format_version=version))
+    assert_refused(saved, path, f"reads 1 to {checkpoint.FORMAT_VERSION}")
+
+
+@pytest.mark.parametrize("choice", ["system", "encoder"])
+@pytest.mark.parametrize(
+    "name", ["os", "../x", "dyparse.system.arc_eager", "__init__", "", None, 3, ["arc_eager"]]
+)
+def test_a_config_that_names_other_code_is_refused(saved, choice, name):
+    path = rewrite_config(saved, lambda config: config[choice].update(name=name))
+    assert_refused(saved, path, choice)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda config: config.pop("system"),
+        lambda config: config.pop("encoder"),
+        lambda config: config.pop("network"),
+        lambda config: config.update(system=None),
+        lambda config: config.update(encoder=[1]),
+        lambda config: config.update(network=7),
+        lambda config: config["system"].update(root="middle"),
+        lambda config: config["system"].update(_target_="os.system"),
+        lambda config: config["encoder"].update(hidden="big"),
+        lambda config: config["encoder"].update(hidden=0),
+        lambda config: config["encoder"].update(features=["word", "os.system"]),
+        lambda config: config["network"].update(hidden=-1),
+        lambda config: config["network"].update(hidden="big"),
+        lambda config: config["network"].update(nosuch=1),
+    ],
+)
+def test_a_config_with_other_options_is_refused(saved, change):
+    path = rewrite_config(saved, change)
+    assert_refused(saved, path, "damaged")
+
+
+class Mischief:
+    """Touches a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("name", FILES[:3])
+@pytest.mark.parametrize("how", ["pickle", "torch"])
+def test_nothing_in_a_model_is_unpickled(saved, name, how, tmp_path):
+    proof = tmp_path / "was unpickled"
+    if how == "pickle":
+        (saved / name).write_bytes(pickle.dumps(Mischief(proof)))
+    else:
+        torch.save({"weights": Mischief(proof)}, saved / name)
+    forge(saved)
+    assert_refused(saved, saved / name, "damaged")
+    assert not proof.exists()
+
+
+def test_a_write_that_fails_leaves_the_old_model(saved, monkeypatch):
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        fresh_parser(sample("train")[:5]).save(saved, {})
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    monkeypatch.undo()
+    assert Parser.load(saved).parse("It works.")[0].head
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "1", "[" * 5000])
+def test_missing_or_garbled_metrics_are_named(saved, text):
+    path = saved / "metrics.json"
+    path.write_text(text)
+    with pytest.raises(CheckpointError, match=r"metrics\.json.*sha256"):
+        checkpoint.read_metrics(saved)
+    assert_refused(saved, path, "sha256")
+    forge(saved)
+    with pytest.raises(CheckpointError, match=r"metrics\.json.*damaged"):
+        checkpoint.read_metrics(saved)
+    path.unlink()
+    with pytest.raises(CheckpointError, match=r"metrics\.json.*No such file"):
+        checkpoint.read_metrics(saved)
+    assert_refused(saved, path, "No such file")

@@ -1,0 +1,191 @@
+"""The parser: whatever people have at hand in, trees in order out."""
+
+import conllu
+import pytest
+import torch
+from helpers.exhaustive import are_trees, root_children
+from helpers.tiny import fresh_parser, sample
+
+import dyparse
+from dyparse import system as systems
+from dyparse.data.sentence import NONE, Sentence
+from dyparse.errors import ConfigError, TreebankError
+from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.model.parser import as_sentence
+
+TEXT = "The dog sleeps, and it's Mary's 3 one."
+WORDS = ["A", "cat", "sleeps", "."]
+DEV = sample("dev")[:60]
+
+
+def assert_tree(sentence):
+    """Every word has a head and a label, and together they are a tree with one root."""
+    head = torch.tensor([[0, *sentence.head]]).numpy()
+    assert are_trees(head)[0], sentence.head
+    assert root_children(head)[0] == 1
+    assert all(label != "_" for label in sentence.relation)
+
+
+def test_a_trained_parser_finds_most_heads(parser):
+    scores = attachment_scores(DEV, parser.parse(DEV))
+    assert scores.uas > 60
+    assert scores.las > 45
+
+
+def test_strings_words_token_lists_and_sentences_are_parsed_side_by_side(parser):
+    token_list = conllu.parse(DEV[0].to_conllu())[0]
+    inputs = [TEXT, WORDS, tuple(WORDS), token_list, DEV[1]]
+    parsed = parser.parse(inputs)
+    assert [s.form for s in parsed] == [
+        ["The", "dog", "sleeps", ",", "and", "it's", "Mary's", "3", "one", "."],
+        WORDS,
+        WORDS,
+        DEV[0].form,
+        DEV[1].form,
+    ]
+    for sentence in parsed:
+        assert_tree(sentence)
+    assert parsed[1].head == parsed[2].head
+    assert parsed[3].head == parser.parse([DEV[0]])[0].head
+    assert parsed[4].identifier == DEV[1].identifier
+
+
+@pytest.mark.parametrize(
+    "single",
+    [TEXT, conllu.parse(DEV[0].to_conllu())[0], DEV[0]],
+    ids=["string", "TokenList", "Sentence"],
+)
+def test_a_single_input_counts_as_a_list_of_one(parser, single):
+    alone = parser.parse(single)
+    assert len(alone) == 1
+    assert alone == parser.parse([single])
+
+
+def test_nothing_gives_nothing_and_a_generator_is_read(parser):
+    assert parser.parse([]) == []
+    assert parser.parse(iter([])) == []
+    from_generator = parser.parse(words for words in (WORDS, ["Yes"]))
+    assert from_generator == parser.parse([WORDS, ["Yes"]])
+
+
+def test_the_result_reads_back_with_conllu(parser):
+    parsed = parser.parse([TEXT, WORDS, *DEV[:5]])
+    read = conllu.parse("".join(s.to_conllu() for s in parsed))
+    assert len(read) == len(parsed)
+    for tokens, sentence in zip(read, parsed, strict=True):
+        words = [token for token in tokens if isinstance(token["id"], int)]
+        assert [token["form"] for token in words] == sentence.form
+        assert [token["head"] for token in words] == sentence.head
+        assert [token["deprel"] for token in words] == sentence.relation
+    assert read[0].metadata["text"] == TEXT
+    spaces = [token["misc"] for token in read[0]]
+    assert spaces.count({"SpaceAfter": "No"}) == 2
+
+
+def test_heads_of_the_input_do_not_matter(parser):
+    bare = [s.with_tree([NONE] * len(s), ["_"] * len(s)) for s in DEV]
+    wild = [s.with_tree([1] * len(s), ["x"] * len(s)) for s in DEV]
+    trees = [(s.head, s.relation) for s in parser.parse(DEV)]
+    assert [(s.head, s.relation) for s in parser.parse(bare)] == trees
+    assert [(s.head, s.relation) for s in parser.parse(wild)] == trees
+
+
+def test_the_input_is_left_alone(parser):
+    before = [(s.to_conllu(), list(s.head), list(s.relation)) for s in DEV]
+    tokens = conllu.parse(DEV[0].to_conllu())[0]
+    text = tokens.serialize()
+    parser.parse([*DEV, tokens])
+    assert [(s.to_conllu(), s.head, s.relation) for s in DEV] == before
+    assert tokens.serialize() == text
+
+
+@pytest.mark.parametrize("most", [1, 50, 100_000])
+def test_order_and_trees_do_not_depend_on_the_batches(parser, most):
+    parsed = list(parser.parse_sentences(DEV, max_tokens_per_batch=most))
+    one_by_one = [parser.parse([sentence])[0] for sentence in DEV]
+    assert [s.identifier for s in parsed] == [s.identifier for s in DEV]
+    same = sum(a.head == b.head for a, b in zip(parsed, one_by_one, strict=True))
+    assert same >= len(DEV) - 1  # scores may differ in the last bit
+
+
+def test_a_stream_is_parsed_before_it_ends(parser):
+    read = 0
+
+    def stream():
+        nonlocal read
+        for k in range(60_000):
+            read = k + 1
+            yield sentence
+
+    sentence = Sentence.from_words(["word"] * 50)
+    parsed = parser.parse_sentences(stream())
+    assert next(parsed).form == sentence.form
+    assert read < 2_000
+
+
+def test_a_sentence_of_three_thousand_words_is_parsed(parser):
+    words = [form for s in sample("train") for form in s.form][:3000]
+    (parsed,) = parser.parse([words])
+    assert len(parsed) == 3000
+    assert_tree(parsed)
+
+
+def test_unknown_words_and_one_word_sentences_are_parsed(parser):
+    for sentence in parser.parse([["Hm"], ["的"], ["x" * 5000, "\U0001f642"], ["#"], ["\u00a0"]]):
+        assert_tree(sentence)
+
+
+@pytest.mark.parametrize("given", ["", "   ", [], [""], ["a\tb"], ["a\nb"]])
+def test_what_makes_no_sentence_is_refused(parser, given):
+    with pytest.raises(TreebankError):
+        parser.parse([given])
+
+
+@pytest.mark.parametrize("given", [[1, 2], [None], [["a", "b"]]])
+def test_what_is_no_sentence_at_all_is_refused_with_what_was_expected(parser, given):
+    with pytest.raises(TypeError, match="expected a string, a list of words, or a TokenList"):
+        parser.parse([given])
+
+
+def test_parsing_leaves_no_gradient_and_no_training_mode(parser):
+    parser.model.train()
+    first = parser.parse(DEV)
+    assert not parser.model.training
+    assert parser.parse(DEV) == first
+    assert all(parameter.grad is None for parameter in parser.model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("options", "roots"),
+    [({"root": "first"}, 1), ({"root": "last"}, 1), ({"root": "first", "single_root": False}, 9)],
+)
+def test_every_option_of_the_system_gives_trees(options, roots):
+    parser = fresh_parser(DEV, system=systems.load("arc_eager", **options))
+    for sentence in parser.parse(DEV):
+        head = torch.tensor([[0, *sentence.head]]).numpy()
+        assert are_trees(head)[0]
+        assert 1 <= root_children(head)[0] <= max(roots, 1) or roots > 1
+
+
+@pytest.mark.parametrize(
+    ("features", "missing"),
+    [
+        (["word", "subword"], []),
+        (["word", "upos"], ["UPOS"]),
+        (["upos", "xpos", "feats"], ["UPOS", "XPOS", "FEATS"]),
+    ],
+)
+def test_tags_that_the_encoder_reads_and_the_input_lacks_are_named(features, missing):
+    parser = fresh_parser(DEV[:5], features=features)
+    assert parser.missing_columns(as_sentence(TEXT)) == missing
+    assert parser.missing_columns(DEV[0]) == []
+
+
+def test_load_takes_a_path_or_a_string(model_directory):
+    one, other = dyparse.load(str(model_directory)), dyparse.load(model_directory)
+    assert one.parse(TEXT) == other.parse(TEXT)
+
+
+def test_a_device_that_is_not_there_is_told(model_directory):
+    with pytest.raises(ConfigError, match=r"device is 'nosuch'.*try device=cpu"):
+        dyparse.load(model_directory, device="nosuch")

@@ -1,0 +1,71 @@
+"""Signals: the first is noted, the second acts; what is ignored stays ignored."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import pytest
+
+from dyparse.runtime.signals import Stopped, StopRequest, handlers_kept, noticing
+
+
+def send(number):
+    """To this process; the handler has run when this returns."""
+    os.kill(os.getpid(), number)
+    time.sleep(0.05)
+
+
+def test_the_first_signal_is_noted_and_the_second_acts(capfd):
+    request = StopRequest()
+    with noticing(request):
+        assert request.signal_number == 0
+        send(signal.SIGINT)
+        assert request.signal_number == signal.SIGINT
+        assert "stopping after this batch" in capfd.readouterr().err
+        with pytest.raises(KeyboardInterrupt):
+            send(signal.SIGINT)
+
+
+def test_handlers_are_as_before_afterwards():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with noticing(StopRequest()):
+        assert signal.getsignal(signal.SIGTERM) not in before
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_a_signal_that_is_ignored_stays_so():
+    request, before = StopRequest(), signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with noticing(request):
+            send(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert request.signal_number == 0
+
+
+def test_outside_the_main_thread_nothing_is_changed():
+    found = []
+
+    def look():
+        with noticing(StopRequest()):
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGINT)]
+
+
+def test_what_ends_a_process_can_be_told_to_another():
+    stopped = pickle.loads(pickle.dumps(Stopped(signal.SIGTERM, "saved")))
+    assert (str(stopped), stopped.status) == ("saved", 143)
+    assert isinstance(stopped, KeyboardInterrupt)
+
+
+def test_handlers_that_somebody_else_sets_meanwhile_are_set_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with handlers_kept():
+        signal.signal(signal.SIGTERM, lambda *_: None)
+    assert signal.getsignal(signal.SIGTERM) == before
