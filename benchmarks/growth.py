@@ -33,7 +33,7 @@ from dyparse.config.choices import load
 from dyparse.training.session import Course, Lesson
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.loss.set_nll import SetNLL
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.model.parser import Parser
 from dyparse.data.sentence import Sentence
 from dyparse.training.loop import Trainer
@@ -165,7 +165,7 @@ def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> l
         form: list[str] = []
         upos: list[str] = []
         head: list[int] = []
-        relation: list[str] = []
+        label: list[str] = []
         root = 0
         while len(form) < length:
             sentence, before = next(stream), len(form)
@@ -174,7 +174,7 @@ def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> l
                     break
                 form.append(sentence.form[word - 1])
                 upos.append(sentence.upos[word - 1])
-                relation.append(sentence.relation[word - 1])
+                label.append(sentence.label[word - 1])
                 inside = of_word > 0 and before + of_word <= length
                 if not inside and not root:
                     root = before + word
@@ -182,14 +182,14 @@ def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> l
                 else:
                     head.append(before + of_word if inside else root)
         bare = Sentence.from_words(form, upos=upos)
-        made.append(bare.with_tree(head, relation))
+        made.append(bare.with_tree(head, label))
     return made
 
 
 def trained_course(system: str, sentences: list[Sentence], options: argparse.Namespace) -> Course:
     """A training that has gone on for a while."""
     parser = Parser.with_fresh_weights(
-        systems.load(system), BiLSTM(), Network(), Vocabulary.from_sentences(sentences)
+        systems.load(system), BiLSTM(), ScorerSizes(), Vocabulary.from_sentences(sentences)
     )
     lesson = Lesson(load("exploration", options.exploration), SetNLL(), sentences, sentences[:1], 1)
     course = Course(Trainer(precision="auto"), parser, lesson)
@@ -227,10 +227,10 @@ def report(what: str, runners: list[Runner], options: argparse.Namespace) -> Non
     while sum(runner.seconds for runner in runners) < options.seconds:
         for runner in runners:
             runner.go()
-    say(f"{what}, {options.threads} thread{'s' * (options.threads > 1)}\n")
+    print_line(f"{what}, {options.threads} thread{'s' * (options.threads > 1)}\n")
     for runner in runners:
         speed = runners[0].microseconds / runner.microseconds
-        say(f"  {runner.name:<38}{runner.microseconds:8.1f} us/word   speed {speed:.2f}\n")
+        print_line(f"  {runner.name:<38}{runner.microseconds:8.1f} us/word   speed {speed:.2f}\n")
 
 
 def compare_processes(options: argparse.Namespace) -> None:
@@ -240,8 +240,8 @@ def compare_processes(options: argparse.Namespace) -> None:
         two = epoch_speed(options, tokens, 2)
         again = epoch_speed(options, tokens, 1)
         alone = (one + again) / 2
-        say(f"  {tokens:>6} tokens a batch   1 process {alone:7,.0f} tokens/s   ")
-        say(f"2 processes {two:7,.0f}   ratio {two / alone:.2f}\n")
+        print_line(f"  {tokens:>6} tokens a batch   1 process {alone:7,.0f} tokens/s   ")
+        print_line(f"2 processes {two:7,.0f}   ratio {two / alone:.2f}\n")
 
 
 def epoch_speed(options: argparse.Namespace, tokens: int, processes: int) -> float:
@@ -265,7 +265,7 @@ def epoch_speed(options: argparse.Namespace, tokens: int, processes: int) -> flo
     return float(line.split()[-2].replace(",", ""))
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 

@@ -36,7 +36,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import dyparse.system
-from dyparse.data.batch import Batcher, group_by_length
+from dyparse.data.batch import Collator, group_by_length
 from dyparse.cli.commands import chosen_system
 from dyparse.evaluation.coverage import nonprojective
 from dyparse.encoder.bilstm import BiLSTM
@@ -89,21 +89,21 @@ def run(options: argparse.Namespace) -> None:
     for name in names:
         sentences = list(read(UD(options.root, name), options))
         if not sentences:
-            say(f"{name}, {options.split}: no sentences to walk\n\n")
+            print_line(f"{name}, {options.split}: no sentences to walk\n\n")
             continue
         encoder = encoder_time(sentences)
-        say(
+        print_line(
             f"{name}, {options.split}: {len(sentences):,} sentences, encoder {encoder:,.0f} µs "
             f"per word; µs per state\n"
         )
-        say(
+        print_line(
             f"{'system':<32}{'cost':>7}{'p99':>8}{'max':>9}{'prepare':>9}{'static':>8}{'states':>8}"
             f"{'words':>7}\n"
         )
         for label, system in systems.items():
             times = measure(system, sentences, options, clock)
-            say(f"{label:<32}{row(times, encoder)}\n")
-        say("\n")
+            print_line(f"{label:<32}{row(times, encoder)}\n")
+        print_line("\n")
 
 
 def row(times: Times, encoder: float) -> str:
@@ -184,7 +184,7 @@ def walk(
         spent = np.empty(sum(system.most_moves(n) for n in words.tolist()), dtype=np.int64)
         random = np.arange(len(words), dtype=np.uint64) + np.uint64(seed + group[0])
         states = system.start(words)
-        t = _walk(system.options, states, prepared, (mistakes, random), room, spent)
+        t = _rollout(system.options, states, prepared, (mistakes, random), room, spent)
         times.append(spent[:t].copy())
     return np.concatenate(times), preparing * 1e9
 
@@ -197,7 +197,7 @@ def now(room):
 
 
 @njit
-def _walk(options, states, gold, chance, room, spent):
+def _rollout(options, states, gold, chance, room, spent):
     """Walk all rows to their ends; mistakes < 0 means canonically, with the choice timed too."""
     mistakes, random = chance
     is_legal, costs = room
@@ -257,13 +257,13 @@ def encoder_time(sentences: Sequence[Sentence], words: int = 20_000) -> float:
     """CPU microseconds per word of the default encoder's forward and backward, on one thread."""
     choice, vocabulary = BiLSTM(), Vocabulary.from_sentences(sentences)
     encoder = choice.build(vocabulary)
-    batcher = Batcher(vocabulary, frozenset(choice.features), choice.subword_buckets)
+    collator = Collator(vocabulary, frozenset(choice.features), choice.subword_buckets)
     groups = group_by_length([len(s) for s in sentences], MAX_TOKENS_PER_BATCH)
     np.random.default_rng(1).shuffle(groups)
-    encoder(batcher.batch([sentences[k] for k in groups[0]])).sum().backward()  # warms up
+    encoder(collator.batch([sentences[k] for k in groups[0]])).sum().backward()  # warms up
     spent, done = 0.0, 0
     for group in groups:
-        batch = batcher.batch([sentences[k] for k in group])
+        batch = collator.batch([sentences[k] for k in group])
         begin = time.thread_time()
         encoder(batch).sum().backward()
         spent += time.thread_time() - begin
@@ -273,7 +273,7 @@ def encoder_time(sentences: Sequence[Sentence], words: int = 20_000) -> float:
     return spent / done * 1e6
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 

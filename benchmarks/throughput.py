@@ -40,11 +40,11 @@ from dyparse.encoder.bilstm import BiLSTM
 from dyparse.runtime.device import find_device
 from dyparse.loss.set_nll import SetNLL
 from dyparse.tensors.moving_average import MovingAverage
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.model.parser import Parser
 from dyparse.tensors.precision import PRECISIONS, encoder_precision, resolved
 from dyparse.data.sentence import Sentence
-from dyparse.training.replay_buffer import StateMemory
+from dyparse.training.replay_buffer import ReplayBuffer
 from dyparse.training.loop import Trainer
 from dyparse.data.conllu import read_sentences
 from dyparse.treebank.sample import Sample
@@ -110,24 +110,24 @@ def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) 
     parser = Parser.with_fresh_weights(
         dyparse.system.load(options.system),
         BiLSTM(),
-        Network(),
+        ScorerSizes(),
         Vocabulary.from_sentences(sentences),
     )
     parser.model.to(find_device(device))
-    trainer = Trainer(precision=options.precision, walk_ahead=options.walk_ahead)
+    trainer = Trainer(precision=options.precision, rollout_ahead=options.rollout_ahead)
     parser = replace(parser, precision=options.precision)
     bench = Bench(parser, sentences, trainer, options.exploration, options.seconds)
     precision = resolved(options.precision, parser.model.device)
-    say(
+    print_line(
         f"{treebank.name}, {options.system}, {options.exploration}, {parser.model.device}, "
         f"{torch.get_num_threads()} threads, {precision}, torch {torch.__version__}\n"
     )
     for what in options.only or MEASUREMENTS:
         other, measure, stages = MEASUREMENTS[what]
         a, b = measure(bench)
-        say(f"\n{what:<9}{a:8,.0f} tokens/s   {other:<14}{b:8,.0f}   ratio {a / b:.2f}\n")
+        print_line(f"\n{what:<9}{a:8,.0f} tokens/s   {other:<14}{b:8,.0f}   ratio {a / b:.2f}\n")
         if stages and not options.ratios_only:
-            say(stages(bench))
+            print_line(stages(bench))
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def profiled(path: Path | None) -> Iterator[None]:
     with profile(activities=activities) as trace:
         yield
     trace.export_chrome_trace(str(path))
-    say(f"\ntrace written to {path}: open it in Perfetto or chrome://tracing\n")
+    print_line(f"\ntrace written to {path}: open it in Perfetto or chrome://tracing\n")
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -162,7 +162,7 @@ def command_line() -> argparse.ArgumentParser:
     options.add_argument(
         "--precision", default="auto", choices=PRECISIONS, help="(default: %(default)s)"
     )
-    options.add_argument("--walk-ahead", action="store_true", help="trainer.walk_ahead=true")
+    options.add_argument("--walk-ahead", action="store_true", help="trainer.rollout_ahead=true")
     options.add_argument(
         "--seconds", type=float, default=20, help="per measurement (default: %(default)s)"
     )
@@ -212,7 +212,7 @@ def time_training(bench: Bench) -> tuple[float, float]:
 
     def encoder_alone(group: list[int]) -> Callable[[], None]:
         keys = np.arange(len(group), dtype=np.uint64)
-        batch = bench.parser.batcher.batch([bench.sentences[k] for k in group], keys)
+        batch = bench.parser.collator.batch([bench.sentences[k] for k in group], keys)
         batch = batch.to(model.device)
 
         def step() -> None:
@@ -240,7 +240,7 @@ def time_parsing(bench: Bench) -> tuple[float, float]:
     def encoder_alone(group: list[int]) -> Callable[[], None]:
         lengths = [len(bench.sentences[k]) for k in group]
         batches = [
-            parser.batcher.batch([bench.sentences[group[k]] for k in part]).to(model.device)
+            parser.collator.batch([bench.sentences[group[k]] for k in part]).to(model.device)
             for part in group_by_length(lengths, PARSING_BATCH)
         ]
 
@@ -307,10 +307,10 @@ def training_stages(bench: Bench) -> str:
         (model, "share", "reading: making batches"),
         (network, "encode", "encoding"),
         (network, "table", "walk: table"),
-        (dyparse.training.session, "walk_and_record", "walk"),
+        (dyparse.training.session, "rollout", "walk"),
         (dyparse.training.step, "targets", "states to the device"),
-        (StateMemory, "add", "memory of states"),
-        (StateMemory, "recall", "memory of states"),
+        (ReplayBuffer, "add", "memory of states"),
+        (ReplayBuffer, "recall", "memory of states"),
         (network, "score", "loss: scores of states"),
         (SetNLL, "__call__", "loss"),
         (type(bench.parser.model.labeller), "forward", "loss: labels"),
@@ -338,10 +338,10 @@ def parsing_stages(bench: Bench) -> str:
     parser, clock = bench.parser, Stopwatch(bench.parser.model.device)
     network = type(parser.model)
     places = [
-        (type(parser.batcher), "batch", "reading: making batches"),
+        (type(parser.collator), "batch", "reading: making batches"),
         (network, "encode", "encoding"),
         (network, "table", "walk: table"),
-        (dyparse.model.parser, "walk_greedily", "walk"),
+        (dyparse.model.parser, "decode_greedily", "walk"),
         (type(parser.model.labeller), "forward", "labels"),
         (Parser, "_with_labels", "trees"),
         (Sentence, "to_conllu", "writing"),
@@ -363,14 +363,14 @@ def parsing_stages(bench: Bench) -> str:
 
 
 def split_walk(bench: Bench, clock: Stopwatch, group: list[int], *, with_oracle: bool) -> None:
-    """Share the walk's time out among its kernels."""
+    """Chunk the walk's time out among its kernels."""
     parser = bench.parser
     sentences = [bench.sentences[k] for k in group]
     with torch.inference_mode():
         model = parser.model.eval()
-        batch = parser.batcher.batch(sentences)
+        batch = parser.collator.batch(sentences)
         scorer = model.scorer(model.table(model.encode(batch.to(model.device))))()
-    gold = parser.batcher.gold(sentences).head if with_oracle else None
+    gold = parser.collator.gold(sentences).head if with_oracle else None
     seconds = clock.seconds.pop("walk")
     for name, share in walk_shares(parser.system, scorer, batch.words, gold).items():
         clock.seconds[name if name == "oracle" else f"walk: {name}"] += seconds * share
@@ -383,7 +383,7 @@ MEASUREMENTS = {
 }
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 

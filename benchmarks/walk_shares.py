@@ -32,7 +32,7 @@ POLICY = Explore(first_epochs=0, probability=0.9).policy
 
 
 @cached_njit
-def _walk(choices: Any, scorer: Any, walker: Any, gold: Any, calls: Any) -> int:
+def _rollout(choices: Any, scorer: Any, walker: Any, gold: Any, calls: Any) -> int:
     """The walk of dyparse.rollout.rollout; kernel k is called calls[k] times at each state."""
     options, policy = choices
     states, random = walker
@@ -78,7 +78,7 @@ def walk_shares(
             random = np.arange(len(words), dtype=np.uint64)
             prepared = None if gold is None else system.prepare(gold)
             start = time.perf_counter()
-            _walk((system.options, POLICY), scorer, (states, random), prepared, calls)
+            _rollout((system.options, POLICY), scorer, (states, random), prepared, calls)
             best = min(best, time.perf_counter() - start)
         return best
 

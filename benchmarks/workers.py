@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dyparse.data.conllu import read_sentences
-from dyparse.parsing.chunks import read_inputs, read_shares
+from dyparse.parsing.chunks import read_chunks, read_inputs
 
 
 class Run(NamedTuple):
@@ -79,37 +79,41 @@ def main() -> None:
         report(len(sentences) * chosen.repeat, words, large.stat().st_size, outputs)
         reading = reading_rate(large, words)
     table(words, {way: (fastest(starts[way]), fastest(runs[way])) for way in ways})
-    say(f"reading for all workers: {reading:,.0f} words/CPU s")
+    print_line(f"reading for all workers: {reading:,.0f} words/CPU s")
 
 
 def reading_rate(path: Path, words: int) -> float:
     """Words that the one process that reads for all workers can give out, a second."""
     start = time.process_time()
-    for share in read_shares(read_inputs([str(path)], text=False), text=False):
+    for share in read_chunks(read_inputs([str(path)], text=False), text=False):
         pickle.loads(pickle.dumps(share))  # about what it takes to send it, and to get it back
     return words / (time.process_time() - start)
 
 
 def report(sentences: int, words: int, size: int, outputs: set[bytes]) -> None:
     """What was parsed."""
-    say(f"{sentences:,} sentences, {words:,} words, {size:,} bytes of CoNLL-U in,")
-    say(f"{len(min(outputs)):,} bytes out, {'the same' if len(outputs) == 1 else 'NOT the same'}")
+    print_line(f"{sentences:,} sentences, {words:,} words, {size:,} bytes of CoNLL-U in,")
+    print_line(
+        f"{len(min(outputs)):,} bytes out, {'the same' if len(outputs) == 1 else 'NOT the same'}"
+    )
 
 
 def table(words: int, ways: dict[str, tuple[Run, Run]]) -> None:
     """A line for each way; starting is the time for one sentence."""
     first = next(iter(ways.values()))[1]
-    say(f"{'':12}{'seconds':>9}{'starting':>9}{'speed':>7}{'CPU s':>8}{'words/CPU s':>13}{'MB':>6}")
+    print_line(
+        f"{'':12}{'seconds':>9}{'starting':>9}{'speed':>7}{'CPU s':>8}{'words/CPU s':>13}{'MB':>6}"
+    )
     for way, (start, run) in ways.items():
         cpu = run.processor_seconds
         rate = words / (cpu - start.processor_seconds)
-        say(
+        print_line(
             f"{way:12}{run.seconds:9.1f}{start.seconds:9.1f}{first.seconds / run.seconds:7.2f}"
             f"{cpu:8.1f}{rate:13,.0f}{run.megabytes:6.0f}"
         )
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """A line for whoever waits."""
     sys.stdout.write(line + "\n")
 

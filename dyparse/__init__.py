@@ -20,9 +20,9 @@ def load(directory: str | Path, device: str = "cpu") -> "Parser":
 
     `dyparse.errors.CheckpointError` says what is wrong with one.
     """
-    from dyparse.runtime.entry import remember_few_shapes
+    from dyparse.runtime.entry import limit_shape_caches
 
-    remember_few_shapes()  # before torch is imported
+    limit_shape_caches()  # before torch is imported
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     return Parser.load(directory, device)

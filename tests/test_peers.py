@@ -194,7 +194,7 @@ def test_test_data_tell_nothing_of_the_gold_tree(tmp_path):
     assert [s.form for s in seen] == [s.form for s in gold]
     assert [s.upos for s in seen] == [s.upos for s in gold]
     assert {tuple(s.head) for s in seen} == {tuple(range(len(s))) for s in gold}
-    assert {r for s in seen for r in s.relation} == {"root", "dep"}
+    assert {r for s in seen for r in s.label} == {"root", "dep"}
     columns = [line.split("\t") for line in path.read_text().split("\n") if line]
     assert {(c[8], c[9]) for c in columns} == {("_", "_")}
 
@@ -216,7 +216,7 @@ def test_trees_are_written_over_the_words_and_scored_as_dyparse_scores(tmp_path)
     gold = sample("test")
     source, trees = tmp_path / "test.conllu", tmp_path / "trees.conllu"
     source.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
-    guesses = [s.with_tree([0] * len(s), s.relation) for s in gold]  # many roots, no tree
+    guesses = [s.with_tree([0] * len(s), s.label) for s in gold]  # many roots, no tree
     write_trees(source, trees, guesses)
     scores = attachment_scores(gold, guesses)
     assert driver.scored(gold, trees) == {"uas": scores.uas, "las": scores.las}

@@ -23,7 +23,7 @@ import dyparse
 import dyparse.system
 from dyparse.cli.main import command_line
 from dyparse.config.build import EvaluateOptions, TrainOptions, build, checked, construct
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "trainer", "logger")
@@ -87,7 +87,7 @@ def test_commands_of_train_have_valid_options(words: list[str]) -> None:
     assert {word for word in words if word.startswith("-")} <= {"-m", "--help"}
     for config in composed("train", words):
         options = checked(config, TrainOptions)
-        construct(Network, options.network, "network")
+        construct(ScorerSizes, options.network, "network")
         for choice in CHOICES:
             build(getattr(options, choice), choice)
 

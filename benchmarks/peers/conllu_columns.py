@@ -12,13 +12,13 @@ from typing import Protocol
 
 
 class Tree(Protocol):
-    """Heads, counted from 1, and relations of a sentence."""
+    """Heads, counted from 1, and labels of a sentence."""
 
     @property
     def head(self) -> list[int]: ...
 
     @property
-    def relation(self) -> list[str]: ...
+    def label(self) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Columns:
     form: list[str]
     upos: list[str]
     head: list[int]
-    relation: list[str]
+    label: list[str]
 
 
 def read_columns(path: Path) -> list[Columns]:
@@ -57,7 +57,7 @@ def write_trees(source: Path, path: Path, trees: Iterable[Tree]) -> None:
     """The sentences of source with other trees."""
     texts = []
     for rows, tree in zip(read_rows(source), trees, strict=True):
-        for row, head, relation in zip(rows, tree.head, tree.relation, strict=True):
-            row[6:8] = str(head), relation
+        for row, head, label in zip(rows, tree.head, tree.label, strict=True):
+            row[6:8] = str(head), label
         texts.append("".join("\t".join(row) + "\n" for row in rows) + "\n")
     path.write_text("".join(texts), encoding="utf-8")

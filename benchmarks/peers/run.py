@@ -4,7 +4,7 @@
 
 Each parser runs in a virtual environment of its own, on the same treebank with the same gold words
 and tags, on one core and one thread; times are CPU seconds. How its figures are made is said in the
-file of each peer. Test LAS is scored by dyparse: all words, full relations. Results go to a
+file of each peer. Test LAS is scored by dyparse: all words, full labels. Results go to a
 directory beside --output, one file per line of the table, so that an interrupted run goes on where
 it was; what failed is tried again. --output gets them all, and the table is printed.
 """
@@ -77,7 +77,7 @@ def main() -> None:
         run = Run(options)
         results = [run.result(peer, row) for peer, row in lines]
         write(options.output, as_json({"setting": run.setting, "rows": results}))
-        say(markdown(results))
+        print_line(markdown(results))
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -147,16 +147,16 @@ class Run:
         path = self.directory / f"{row.name}.json"
         earlier = earlier_result(path, self.setting)
         if earlier:
-            say(f"{row.name}: measured before\n")
+            print_line(f"{row.name}: measured before\n")
             return earlier
-        say(f"{row.name}: measuring\n")
+        print_line(f"{row.name}: measuring\n")
         start = time.perf_counter()
         about = {"row": row.name, "title": row.title, "reads": row.reads, "setting": self.setting}
         try:
             result = about | self.measure(peer, row)
         except (InstallError, RunError) as error:
             result = about | {"failed": str(error)}
-            say(f"{row.name}: failed: {error}\n")
+            print_line(f"{row.name}: failed: {error}\n")
         result["wall_seconds"] = time.perf_counter() - start
         write(path, as_json(result))
         return result
@@ -219,12 +219,12 @@ def plain(sentence: Sentence, *, tree: bool) -> str:
 
 
 def scored(gold: list[Sentence], path: Path) -> dict[str, float]:
-    """UAS and LAS of what is in a file: heads and relations, be they trees or not."""
+    """UAS and LAS of what is in a file: heads and labels, be they trees or not."""
     found = read_columns(path)
     if [s.form for s in found] != [s.form for s in gold]:
         raise RunError(f"{path.name} has other words than test")
     try:
-        predicted = [s.with_tree(f.head, f.relation) for s, f in zip(gold, found, strict=True)]
+        predicted = [s.with_tree(f.head, f.label) for s, f in zip(gold, found, strict=True)]
         scores = attachment_scores(gold, predicted)
     except TreebankError as error:
         raise RunError(f"{path.name}: {error}") from error
@@ -235,7 +235,7 @@ def as_json(content: Any) -> bytes:
     return (json.dumps(content, indent=2) + "\n").encode()
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 

@@ -91,7 +91,7 @@ def training_steps(nlp: Any, examples: list[Any], evaluate: Any) -> Iterator[tup
     config = nlp.config.interpolate()["training"]
     settings = registry.resolve(config, schema=ConfigSchemaTraining)
     names = ("dropout", "accumulate_gradient", "patience", "max_steps", "eval_frequency")
-    batches = create_train_batches(nlp, lambda _: examples, settings["batcher"], 0)
+    batches = create_train_batches(nlp, lambda _: examples, settings["collator"], 0)
     yield from train_while_improving(
         nlp,
         settings["optimizer"],
@@ -105,14 +105,14 @@ def training_steps(nlp: Any, examples: list[Any], evaluate: Any) -> Iterator[tup
 
 
 class DocTree(NamedTuple):
-    """Heads, counted from 1, and relations of a Doc."""
+    """Heads, counted from 1, and labels of a Doc."""
 
     head: list[int]
-    relation: list[str]
+    label: list[str]
 
 
 def tree(doc: Any) -> DocTree:
-    """In spaCy a root is its own head, and its relation is ROOT."""
+    """In spaCy a root is its own head, and its label is ROOT."""
     heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
     return DocTree(heads, ["root" if token.dep_ == "ROOT" else token.dep_ for token in doc])
 
@@ -133,7 +133,7 @@ def gold_examples(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
 
     for s in sentences:
         heads = [word if head == 0 else head - 1 for word, head in enumerate(s.head)]
-        labels = ["ROOT" if relation == "root" else relation for relation in s.relation]
+        labels = ["ROOT" if label == "root" else label for label in s.label]
         start = Doc(nlp.vocab, words=s.form, pos=s.upos)
         gold = Doc(nlp.vocab, words=s.form, pos=s.upos, heads=heads, deps=labels)
         yield Example(start, gold)

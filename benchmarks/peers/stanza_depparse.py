@@ -134,7 +134,7 @@ def read_test(trainer: Any, job: Job) -> Any:
 
 
 def predict(trainer: Any, batches: Any) -> Any:
-    """Heads and relations of all words."""
+    """Heads and labels of all words."""
     from stanza.models.depparse.utils import predict_dataset  # type: ignore[import-not-found]  # as above
 
     return predict_dataset(trainer, batches)

@@ -2,14 +2,13 @@
 
 import argparse
 import difflib
-import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from dyparse.data.conllu import (
     BYTE_ORDER_MARK,
@@ -25,9 +24,9 @@ from dyparse.data.malformed import read_trees
 from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.parsing.chunks import STDIN as STDIN  # others take both from here
-from dyparse.parsing.chunks import tell
 from dyparse.parsing.chunks import write_sentences as write_sentences
 from dyparse.runtime.atomic_files import replacing, require_apart
+from dyparse.runtime.console import print_notice, standard_output
 
 if TYPE_CHECKING:  # numba is slow to import and not every command needs it
     from dyparse.evaluation.coverage import Row
@@ -80,7 +79,7 @@ def run_coverage(options: argparse.Namespace) -> int:
             )
         out = stack.enter_context(standard_output())
         for number, (treebank, sources) in enumerate(treebanks):
-            sentences = read_trees(sources, options.on_error, tell, check=tree_for_oracle)
+            sentences = read_trees(sources, options.on_error, print_notice, check=tree_for_oracle)
             of_treebank = compare(treebank, sentences, systems)
             out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
             out.flush()
@@ -179,16 +178,3 @@ def chosen_system(text: str) -> "System":
         return load(text)
     except ValueError as error:
         raise ConfigError(f"--system {text}: {error}") from error
-
-
-@contextmanager
-def standard_output() -> Iterator[TextIO]:
-    """Standard output in UTF-8, whatever the locale."""
-    sys.stdout.flush()
-    out = io.TextIOWrapper(
-        sys.stdout.buffer, "utf-8", "surrogateescape", newline="\n", write_through=True
-    )
-    try:
-        yield out
-    finally:
-        out.detach()

@@ -8,12 +8,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
-from dyparse.cli.commands import STDIN, find_sentence, standard_output
+from dyparse.cli.commands import STDIN, find_sentence
 from dyparse.data.conllu import read_blocks, to_sentence
 from dyparse.data.sentence import Sentence
 from dyparse.drawing.svg import LEAST_WIDTH, Tree, draw, html_page, svg
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.runtime.atomic_files import replacing
+from dyparse.runtime.console import standard_output
 
 
 def run_draw(options: argparse.Namespace) -> int:
@@ -72,11 +73,11 @@ def chosen_trees(options: argparse.Namespace) -> Iterator[tuple[str, list[Tree]]
         sentences = [to_sentence(blocks[number], trees=True) for blocks in files]
         for other in sentences[1:]:
             require_same_words(sentences[0], other)
-        caption = sentences[0].identifier or f"sentence {number + 1}"
+        caption = sentences[0].sent_id or f"sentence {number + 1}"
         yield (
             caption,
             [
-                Tree(title, s.form, s.head, s.relation, s.upos if set(s.upos) != {"_"} else ())
+                Tree(title, s.form, s.head, s.label, s.upos if set(s.upos) != {"_"} else ())
                 for title, s in zip(titles, sentences, strict=True)
             ],
         )

@@ -17,14 +17,14 @@ from dyparse.cli.draw import run_draw
 from dyparse.cli.parse import add_on_error, add_parse
 from dyparse.cli.parse_corpus import add_parse_corpus
 from dyparse.data.download.download import MAX_BYTES, RELEASE, URL
-from dyparse.runtime.atomic_files import escape_what_the_locale_lacks
+from dyparse.runtime.console import escape_unencodable_output
 from dyparse.runtime.entry import clear_errors
 from dyparse.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
-    escape_what_the_locale_lacks()  # for --help too
+    escape_unencodable_output()  # for --help too
     options = parse_arguments(arguments)
     with clear_errors():
         try:

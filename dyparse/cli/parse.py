@@ -19,14 +19,14 @@ from dyparse.parsing.chunks import (
     STDIN,
     Parsed,
     blocks_of,
+    read_chunks,
     read_inputs,
-    read_shares,
     sentence_of,
     warner,
     write_pieces,
     write_sentences,
 )
-from dyparse.parsing.worker_pool import Settings, Workers, load_parser, threads_each
+from dyparse.parsing.worker_pool import Settings, WorkerPool, load_parser, threads_each
 from dyparse.runtime.atomic_files import replacing, require_apart
 
 
@@ -119,7 +119,7 @@ def run_parse(options: argparse.Namespace) -> int:
     if options.workers == 1:
         parse_here(blocks, settings, options.output)
         return 0
-    shares = read_shares(blocks, text=options.text)
+    shares = read_chunks(blocks, text=options.text)
     first = list(islice(shares, 2))
     if len(first) < 2:  # not worth a process
         parse_here(chain.from_iterable(map(blocks_of, first)), settings, options.output)
@@ -128,7 +128,7 @@ def run_parse(options: argparse.Namespace) -> int:
         threads=threads_each(options.threads, options.workers),
         digest=digest_of_model(options.model),
     )
-    with Workers(each, options.workers) as workers:
+    with WorkerPool(each, options.workers) as workers:
         write_parsed(workers.parse(chain(first, shares)), options.output)
     return 0
 

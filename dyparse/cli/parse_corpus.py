@@ -15,6 +15,7 @@ from dyparse.model.checkpoint_files import digest_of_model
 from dyparse.parsing.corpus import Job, find_jobs, is_finished
 from dyparse.parsing.ray_pool import LOCAL, Pool, parse_on_ray
 from dyparse.parsing.worker_pool import Settings
+from dyparse.runtime.locks import exclusive_directory
 
 
 def add_parse_corpus(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -80,9 +81,7 @@ def run_parse_corpus(options: argparse.Namespace) -> int:
     failed = empty = 0
     if waiting:
         pool = Pool(options.address, options.actors, options.threads_per_actor)
-        from dyparse.training.run_directory import claimed  # it imports torch, which is slow
-
-        with claimed(options.output, "parsing", "--output"):
+        with exclusive_directory(options.output, "parsing", "--output"):
             failed, empty = parse_waiting(waiting, model, settings, pool)
     parsed, before = len(waiting) - failed - empty, len(jobs) - len(waiting)
     sys.stdout.write(

@@ -16,14 +16,13 @@ from dyparse.config.build import (
     build,
     checked,
     construct,
-    require_seed,
     run_directory,
 )
 from dyparse.config.choices import for_hydra, load, text_of
 from dyparse.errors import ConfigError
 from dyparse.evaluation.run_result import RESULT, Cell
-from dyparse.model.sizes import Network
-from dyparse.runtime.device import find_device, require_threads
+from dyparse.model.sizes import ScorerSizes
+from dyparse.runtime.device import find_device, require_seed, require_threads
 
 AXES = ("system", "exploration", "loss")
 
@@ -156,7 +155,7 @@ def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
     options: TrainOptions = checked(config, TrainOptions)
     if options.output:
         raise ConfigError(f"output is {options.output!r}; a grid has a directory for each cell")
-    construct(Network, options.network, "network")
+    construct(ScorerSizes, options.network, "network")
     find_device(options.device)
     require_threads(options.threads)
     treebank = build(options.treebank, "treebank")

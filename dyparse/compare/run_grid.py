@@ -34,8 +34,8 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import RESULT, Cell, RunResult, read_result
 from dyparse.logger import Logger
-from dyparse.parsing.worker_pool import cores
-from dyparse.runtime.signals import interrupts_later
+from dyparse.runtime.launch import cores
+from dyparse.runtime.signals import interrupts_deferred
 from dyparse.training.run import train
 from dyparse.training.splits import from_disk
 from dyparse.treebank import Treebank
@@ -70,7 +70,7 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
     )
     with bar, _one_thread_each():
         try:
-            with interrupts_later():  # workers start here
+            with interrupts_deferred():  # workers start here
                 running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
             while running:
                 _show_time_left(bar, durations, running.values(), jobs)
@@ -173,7 +173,7 @@ def _end_with(parent: int) -> None:
 
 @contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Workers that start meanwhile have one OpenMP thread: cells share the cores, not each core."""
+    """Give workers that start meanwhile one OpenMP thread each."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:

@@ -26,7 +26,7 @@ NOT_HASHED = (  # how and where, or named apart
 
 ADDED_LATER = {  # not hashed where they have the value that runs before them had: same name
     "trainer.precision": "float32",
-    "trainer.walk_ahead": False,
+    "trainer.rollout_ahead": False,
     "network.reduced": None,
     "treebank.on_error": "stop",
 }
@@ -162,12 +162,6 @@ def _flat(config: DictConfig) -> dict[str, Any]:
         else:
             flat[str(name)] = part
     return flat
-
-
-def require_seed(seed: int) -> None:
-    """ConfigError if no generator takes this seed."""
-    if not 0 <= seed < 2**32:
-        raise ConfigError(f"seed is {seed}, expected 0 to 4294967295")
 
 
 def construct(target: Any, given: dict[str, Any], choice: str) -> Any:

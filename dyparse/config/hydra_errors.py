@@ -11,7 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.config.build import unknown_option
 from dyparse.config.choices import what_there_is
-from dyparse.runtime.entry import complain, require_streams
+from dyparse.runtime.entry import print_error, require_streams
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def clear_option_errors() -> Iterator[None]:
     except (HydraException, OmegaConfBaseException, ValueError, OSError) as error:
         if _is_of_the_program(error):
             raise
-        sys.exit(complain(explanation(error)))
+        sys.exit(print_error(explanation(error)))
 
 
 def _is_of_the_program(error: BaseException) -> bool:

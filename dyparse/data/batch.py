@@ -90,7 +90,7 @@ class Remembered(dict[str, T]):
         return value
 
 
-class Batcher:
+class Collator:
     """Turns sentences into batches, with the features that an encoder uses."""
 
     def __init__(
@@ -132,7 +132,7 @@ class Batcher:
         words = np.array([len(s) for s in sentences], dtype=np.int32)
         get = self.vocabulary.label_number.get
         head = np.fromiter(chain.from_iterable(s.head for s in sentences), np.int32)
-        label = [get(relation, NONE) for s in sentences for relation in s.relation]
+        label = [get(label, NONE) for s in sentences for label in s.label]
         return Gold(
             _spread(words, head, first=0, padding=0),
             _spread(words, np.array(label, dtype=np.int64), first=NONE, padding=NONE),
@@ -243,3 +243,15 @@ def windows(items: Iterable[T], size_of: Callable[[T], int], most: int) -> Itera
         total += size_of(item)
     if window:
         yield window
+
+
+def require_columns(
+    features: Iterable[str], sentences: Sequence[Sentence], treebank: str, remedy: str
+) -> None:
+    """ConfigError if the encoder reads a column that is empty in all sentences."""
+    for name in ("upos", "xpos", "feats"):
+        if name in features and all(set(getattr(s, name)) == {"_"} for s in sentences):
+            raise ConfigError(
+                f"the encoder reads {name.upper()}, but that column of {treebank} is empty; "
+                f"tag the treebank, or {remedy}"
+            )

@@ -33,7 +33,7 @@ def read_sentences(source: Source, *, trees: bool) -> Iterator[Sentence]:
     """The sentences of a file or stream, one at a time; TreebankError at the first fault.
 
     With `trees=False` HEAD, DEPREL and DEPS may hold anything: they stay in the lines, and the
-    sentence has no heads and no relations.
+    sentence has no heads and no labels.
     """
     for block in read_blocks(source):
         yield to_sentence(block, trees=trees)
@@ -109,10 +109,10 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         rows = [line.split("\t") for line in tokens]
         words = word_indices([row[0] for row in rows])
         index_of = word_lines = [start + word for word in words]
-        _, form, _, upos, xpos, feats, heads, relation, *_ = map(
+        _, form, _, upos, xpos, feats, heads, label, *_ = map(
             list, zip(*(rows[word] for word in words), strict=True)
         )
-        head = tree_heads(heads, relation) if trees else [NONE] * len(words)
+        head = tree_heads(heads, label) if trees else [NONE] * len(words)
     except MalformedError as fault:
         raise _error(block, index_of[fault.index], str(fault)) from None
     return Sentence(
@@ -121,10 +121,10 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         xpos=xpos,
         feats=feats,
         head=head,
-        relation=relation if trees else ["_"] * len(words),
+        label=label if trees else ["_"] * len(words),
         lines=lines,
         word_lines=word_lines,
-        identifier=_identifier(bare[:start]),
+        sent_id=_identifier(bare[:start]),
         path=block.path,
         line_number=block.line_number,
     )

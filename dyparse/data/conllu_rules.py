@@ -136,7 +136,7 @@ def _wrong_id(index: int, identifier: str, last_word: int, empty_nodes: int) -> 
     return MalformedError(index, f"id {quote(identifier)} follows word {last_word}", remedy)
 
 
-def tree_heads(heads: Sequence[str], relations: Sequence[str]) -> list[int]:
+def tree_heads(heads: Sequence[str], labels: Sequence[str]) -> list[int]:
     """HEAD as numbers, once they are found to make one tree with one root.
 
     Indices of what is raised count words, from 0.
@@ -145,10 +145,10 @@ def tree_heads(heads: Sequence[str], relations: Sequence[str]) -> list[int]:
     head = [number.get(text, NONE) for text in heads]
     if NONE in head:
         raise _wrong_head(head.index(NONE), heads)
-    if "_" in relations:
-        word = relations.index("_") + 1
+    if "_" in labels:
+        word = labels.index("_") + 1
         raise MalformedError(
-            word - 1, f"word {word} has a head but no relation", "expected a DEPREL; fill it in"
+            word - 1, f"word {word} has a head but no label", "expected a DEPREL; fill it in"
         )
     _check_no_own_head(head)
     _check_one_root(head)

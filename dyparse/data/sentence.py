@@ -29,10 +29,10 @@ class Sentence:
     xpos: list[str]
     feats: list[str]  # the raw column, "_" if none
     head: list[int]  # head[w - 1] of word w; 0 is the root, NONE where there is none
-    relation: list[str]  # "_" where there is none
+    label: list[str]  # "_" where there is none
     lines: list[str]  # with their line ends; the blank lines that follow included
     word_lines: list[int]  # lines[word_lines[w - 1]] is the line of word w
-    identifier: str = ""  # sent_id
+    sent_id: str = ""  # sent_id
     path: str = ""  # where it was read
     line_number: int = 1  # of lines[0] in path, counted from 1
     has_own_tree: bool = field(default=False, compare=False)  # other than that of the lines
@@ -44,7 +44,7 @@ class Sentence:
     def place(self) -> str:
         """Where a reader finds the sentence, for messages."""
         where = f"{self.path}:{self.line_number}: " if self.path else ""
-        return f"{where}sentence {self.identifier!r}" if self.identifier else f"{where}sentence"
+        return f"{where}sentence {self.sent_id!r}" if self.sent_id else f"{where}sentence"
 
     def is_projective(self) -> bool:
         """Whether no two arcs cross, the root's arc from position 0 included."""
@@ -62,20 +62,20 @@ class Sentence:
             open_ends.append(-negative_right)
         return True
 
-    def with_tree(self, head: Sequence[int], relation: Sequence[str]) -> Sentence:
+    def with_tree(self, head: Sequence[int], label: Sequence[str]) -> Sentence:
         """The same sentence with another tree; of its lines only HEAD and DEPREL change."""
-        if not len(head) == len(relation) == len(self):
+        if not len(head) == len(label) == len(self):
             raise ValueError(
-                f"{self.place} has {len(self)} words; got {len(head)} heads, {len(relation)} labels"
+                f"{self.place} has {len(self)} words; got {len(head)} heads, {len(label)} labels"
             )
-        return replace(self, head=list(map(int, head)), relation=list(relation), has_own_tree=True)
+        return replace(self, head=list(map(int, head)), label=list(label), has_own_tree=True)
 
     def to_conllu(self) -> str:
         """The sentence in CoNLL-U: byte for byte what was read, except the tree."""
         if not self.has_own_tree:
             return "".join(self.lines)
         lines = list(self.lines)
-        for index, head, label in zip(self.word_lines, self.head, self.relation, strict=True):
+        for index, head, label in zip(self.word_lines, self.head, self.label, strict=True):
             columns = lines[index].split("\t", DEPREL + 1)
             columns[HEAD] = "_" if head == NONE else str(head)
             columns[DEPREL] = label
@@ -109,11 +109,11 @@ class Sentence:
         rows = [conllu.Token({field: token.get(field) for field in FIELDS}) for token in tokens]
         text = conllu.TokenList(rows, metadata=tokens.metadata).serialize().rstrip("\n")
         metadata: dict[str, str] = tokens.metadata or {}
-        identifier = str(metadata.get("sent_id", ""))
-        return cls._from_lines(text.split("\n") if rows else [], identifier)
+        sent_id = str(metadata.get("sent_id", ""))
+        return cls._from_lines(text.split("\n") if rows else [], sent_id)
 
     @classmethod
-    def _from_lines(cls, lines: list[str], identifier: str = "") -> Sentence:
+    def _from_lines(cls, lines: list[str], sent_id: str = "") -> Sentence:
         """A sentence from synthesised lines without line ends."""
         word_lines, rows = [], []
         for index, line in enumerate(lines):
@@ -134,10 +134,10 @@ class Sentence:
             xpos=[row[4] for row in rows],
             feats=[row[5] for row in rows],
             head=[number.get(row[HEAD], NONE) for row in rows],
-            relation=[row[DEPREL] for row in rows],
+            label=[row[DEPREL] for row in rows],
             lines=[*(line + "\n" for line in lines), "\n"],
             word_lines=word_lines,
-            identifier=identifier,
+            sent_id=sent_id,
         )
 
 

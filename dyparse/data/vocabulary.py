@@ -29,9 +29,7 @@ class Vocabulary:
     upos: tuple[str, ...]
     xpos: tuple[str, ...]
     feats: tuple[str, ...]  # single features, such as "Case=Nom"
-    labels: tuple[
-        str, ...
-    ]  # relations; a label's number is its position, there is no unknown label
+    labels: tuple[str, ...]  # labels; a label's number is its position, there is no unknown label
 
     @classmethod
     def from_sentences(cls, sentences: Sequence[Sentence], min_frequency: int = 2) -> "Vocabulary":
@@ -47,7 +45,7 @@ class Vocabulary:
             feats=_sorted(
                 feature for s in sentences for column in s.feats for feature in column.split("|")
             ),
-            labels=_sorted(relation for s in sentences for relation in s.relation),
+            labels=_sorted(label for s in sentences for label in s.label),
         )
 
     def to_json(self) -> str:

@@ -46,7 +46,7 @@ class Tree:
         """A word with its number; whatever its script, it does not turn the text around it."""
         return f"{isolated(clean(self.forms[index - 1]))} {index}"
 
-    def relation(self, word: int) -> str:
+    def label(self, word: int) -> str:
         """The arc to a word, to be read: its label and its head."""
         head = self.heads[word - 1]
         where = {0: "of the root", NONE: "without a head"}.get(head) or f"of {self.token(head)}"

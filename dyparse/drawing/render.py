@@ -162,9 +162,9 @@ class Sheet:
     def about(self, number: int, word: int) -> str:
         """A word and its arc, to be read; what the first tree says if that is something else."""
         tree, first = self.trees[number], self.trees[0]
-        text = f"{tree.token(word)}: {tree.relation(word)}"
+        text = f"{tree.token(word)}: {tree.label(word)}"
         if difference(tree, first, word):
-            text += f"; {clean(first.title)}: {first.relation(word)}"
+            text += f"; {clean(first.title)}: {first.label(word)}"
         return text
 
     def draw_root(self, number: int, word: int, x: float, ends: tuple[float, float]) -> None:
@@ -294,7 +294,7 @@ def _mark(tree: Tree, word: int) -> str:
 
 def _in_words(tree: Tree) -> str:
     words = range(1, len(tree.forms) + 1)
-    text = "; ".join(f"{tree.token(word)}, {tree.relation(word)}" for word in words)
+    text = "; ".join(f"{tree.token(word)}, {tree.label(word)}" for word in words)
     return f"{clean(tree.title)}: {text}." if tree.title else f"{text}."
 
 

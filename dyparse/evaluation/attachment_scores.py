@@ -2,8 +2,8 @@
 
 LAS is read in two ways, so both have a name:
 
-* `las`: head and full relation right, subtypes included (`nsubj:pass` is not `nsubj`);
-* `las_universal`: head and universal relation right, subtypes ignored. This is the LAS of the CoNLL
+* `las`: head and full label right, subtypes included (`nsubj:pass` is not `nsubj`);
+* `las_universal`: head and universal label right, subtypes ignored. This is the LAS of the CoNLL
   2018 shared task; `uas` and `clas` are its UAS and CLAS (Zeman et al. 2018).
 
 Punctuation is what gold tags `PUNCT`, so that it does not depend on the tree; where a word has no
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
 
-# The content relations of the official scorer (conll18_ud_eval.py).
+# The content labels of the official scorer (conll18_ud_eval.py).
 # fmt: off
-CONTENT_RELATIONS = frozenset((
+CONTENT_LABELS = frozenset((
     "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated",
     "advcl", "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed",
     "flat", "compound", "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
@@ -39,12 +39,12 @@ class Scores:
     sentences: int
     words: int
     uas: float  # head right
-    las: float  # head and full relation right
-    las_universal: float  # head and universal relation right: LAS of CoNLL 2018
-    clas: float  # F1 of las_universal over words with a content relation: CLAS of CoNLL 2018
-    label_accuracy: float  # full relation right, whatever the head
+    las: float  # head and full label right
+    las_universal: float  # head and universal label right: LAS of CoNLL 2018
+    clas: float  # F1 of las_universal over words with a content label: CLAS of CoNLL 2018
+    label_accuracy: float  # full label right, whatever the head
     exact_unlabelled: float  # sentences with all heads right
-    exact_labelled: float  # sentences with all heads and full relations right
+    exact_labelled: float  # sentences with all heads and full labels right
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class AlignedWords:
     number: NDArray[np.int64]  # [W] 1, 2, ... in its sentence
     head: NDArray[np.int64]  # [W]
     predicted_head: NDArray[np.int64]  # [W]
-    relation: NDArray[np.int64]  # [W] position in relations
-    predicted_relation: NDArray[np.int64]  # [W]
-    relations: tuple[str, ...]
+    label: NDArray[np.int64]  # [W] position in labels
+    predicted_label: NDArray[np.int64]  # [W]
+    labels: tuple[str, ...]
     punctuation: NDArray[np.bool_]  # [W]
 
     @property
@@ -66,9 +66,9 @@ class AlignedWords:
         return np.equal(self.head, self.predicted_head)
 
     @property
-    def relation_right(self) -> NDArray[np.bool_]:
-        """[W]: the predicted relation is the gold relation, subtype included."""
-        return np.equal(self.relation, self.predicted_relation)
+    def label_right(self) -> NDArray[np.bool_]:
+        """[W]: the predicted label is the gold label, subtype included."""
+        return np.equal(self.label, self.predicted_label)
 
 
 def attachment_scores(
@@ -84,8 +84,8 @@ def attachment_scores(
 
 def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
     """The core figures over the words to keep, at least one."""
-    same_kind, is_content, predicted_is_content = universal_relations(words)
-    labelled = words.head_right & words.relation_right
+    same_kind, is_content, predicted_is_content = universal_labels(words)
+    labelled = words.head_right & words.label_right
     universal = words.head_right & same_kind
     content, predicted_content = keep & is_content, keep & predicted_is_content
     return Scores(
@@ -97,23 +97,23 @@ def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
         clas=float(
             200 * (universal & content).sum() / max(content.sum() + predicted_content.sum(), 1)
         ),
-        label_accuracy=_percent(words.relation_right[keep]),
+        label_accuracy=_percent(words.label_right[keep]),
         exact_unlabelled=_percent(_all_right(words.head_right[keep], words.sentence[keep])),
         exact_labelled=_percent(_all_right(labelled[keep], words.sentence[keep])),
     )
 
 
-def universal_relations(
+def universal_labels(
     words: AlignedWords,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """[W] each: gold and predicted universal relation are the same; the gold one is a content
-    relation; the predicted one is.
+    """[W] each: gold and predicted universal label are the same; the gold one is a content
+    label; the predicted one is.
     """
-    kinds = [relation.split(":")[0] for relation in words.relations]
-    kind = np.unique(kinds, return_inverse=True)[1]  # [relations] number of the universal relation
-    is_content = np.array([relation in CONTENT_RELATIONS for relation in kinds])
-    same_kind = kind[words.relation] == kind[words.predicted_relation]
-    return same_kind, is_content[words.relation], is_content[words.predicted_relation]
+    kinds = [label.split(":")[0] for label in words.labels]
+    kind = np.unique(kinds, return_inverse=True)[1]  # [labels] number of the universal label
+    is_content = np.array([label in CONTENT_LABELS for label in kinds])
+    same_kind = kind[words.label] == kind[words.predicted_label]
+    return same_kind, is_content[words.label], is_content[words.predicted_label]
 
 
 def align_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> AlignedWords:
@@ -127,9 +127,9 @@ def align_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Alig
         number=np.arange(1, len(first) + 1) - first,
         head=_row(s.head for s in gold),
         predicted_head=_row(s.head for s in predicted),
-        relation=_row(_numbered(s.relation, numbers) for s in gold),
-        predicted_relation=_row(_numbered(s.relation, numbers) for s in predicted),
-        relations=tuple(numbers),
+        label=_row(_numbered(s.label, numbers) for s in gold),
+        predicted_label=_row(_numbered(s.label, numbers) for s in predicted),
+        labels=tuple(numbers),
         punctuation=np.concatenate([_punctuation(s) for s in gold]),
     )
     for name, head in (("gold", words.head), ("predicted", words.predicted_head)):
@@ -141,13 +141,13 @@ def _row(columns: Iterable[Iterable[int]]) -> NDArray[np.int64]:
     return np.fromiter(chain.from_iterable(columns), dtype=np.int64)
 
 
-def _numbered(relations: list[str], numbers: dict[str, int]) -> list[int]:
-    """The number of each relation; new ones get the next number."""
-    return [numbers.setdefault(relation, len(numbers)) for relation in relations]
+def _numbered(labels: list[str], numbers: dict[str, int]) -> list[int]:
+    """The number of each label; new ones get the next number."""
+    return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
 def _punctuation(sentence: Sentence) -> NDArray[np.bool_]:
-    pairs = zip(sentence.upos, sentence.relation, strict=True)
+    pairs = zip(sentence.upos, sentence.label, strict=True)
     is_punct = [t == "PUNCT" or (t == "_" and r.split(":")[0] == "punct") for t, r in pairs]
     return np.array(is_punct, dtype=np.bool_)
 

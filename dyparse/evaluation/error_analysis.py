@@ -112,7 +112,7 @@ def _word_counts(words: AlignedWords, keep: NDArray[np.bool_]) -> Count:
     return {
         "words": int(keep.sum()),
         "heads": int(right.sum()),
-        "labelled": int((right & words.relation_right).sum()),
+        "labelled": int((right & words.label_right).sum()),
     }
 
 
@@ -130,7 +130,7 @@ def _arc_counts(
     A right head makes the same arc, so it is of the same length; but whether the arc is projective
     depends on the rest of the tree, so its right ones are counted on both sides.
     """
-    right, labelled = words.head_right, words.head_right & words.relation_right
+    right, labelled = words.head_right, words.head_right & words.label_right
     return {
         "gold": int(gold.sum()),
         "predicted": int(predicted.sum()),
@@ -223,7 +223,7 @@ def _by_move(
         "free": derivations.paid == 0,
         "arcs": has_arc,
         "right_arcs": has_arc & is_right,
-        "labelled_arcs": has_arc & is_right & words.relation_right[word],
+        "labelled_arcs": has_arc & is_right & words.label_right[word],
         "replaced": replaces,
         "mended": replaces & is_right & ~was_right,
         "broken": replaces & was_right & ~is_right,

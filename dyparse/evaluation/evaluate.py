@@ -7,14 +7,14 @@ from omegaconf import DictConfig
 from tqdm import tqdm
 
 from dyparse.config.build import EvaluateOptions, build, checked
+from dyparse.data.batch import require_columns
 from dyparse.errors import ConfigError
 from dyparse.evaluation.score_report import ScoreReport, score_report
 from dyparse.model.checkpoint_files import files_of_model
 from dyparse.model.parser import Parser
 from dyparse.runtime.atomic_files import require_apart, write
-from dyparse.runtime.device import prepare_machine
-from dyparse.training.messages import say
-from dyparse.training.splits import require_columns
+from dyparse.runtime.console import print_line
+from dyparse.runtime.device import prepare_device
 from dyparse.treebank import Treebank
 
 
@@ -34,7 +34,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
             f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
         )
     treebank: Treebank = build(options.treebank, "treebank")
-    device = prepare_machine(options.device, options.threads, seed=0)
+    device = prepare_device(options.device, options.threads, seed=0)
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
@@ -45,7 +45,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
     )
     report = score_report(gold, parsed)
-    say(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
+    print_line(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     if options.conllu:
         write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
     if options.json:

@@ -173,7 +173,7 @@ class Page(NamedTuple):
 
 def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
     """Two or three lines for every step, then how it ended."""
-    name = page.sentence.identifier or page.sentence.place
+    name = page.sentence.sent_id or page.sentence.place
     out.write(f"{name}: {len(page.sentence)} words, {page.system}\n{LEGEND}\n")
     paid = 0
     for number, step in enumerate(derivation, 1):
@@ -188,7 +188,7 @@ def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
 def write_json(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
     """One object on one line."""
     start = {
-        "sent_id": page.sentence.identifier,
+        "sent_id": page.sentence.sent_id,
         "system": page.system,
         "moves": derivation.system.moves,
         "mistakes": derivation.mistakes,

@@ -25,7 +25,7 @@ from dyparse.evaluation.attachment_scores import (
     AlignedWords,
     align_words,
     scores_of,
-    universal_relations,
+    universal_labels,
 )
 from dyparse.evaluation.error_analysis import (
     Derivations,
@@ -170,11 +170,11 @@ def sentence_counts(words: AlignedWords) -> dict[str, list[int]]:
     """For every sentence: words, right heads, those with the right label; and for CLAS the content
     words of the gold tree, of the predicted one, and the right ones.
     """
-    universal, content, predicted_content = universal_relations(words)
+    universal, content, predicted_content = universal_labels(words)
     columns = {
         "words": np.ones_like(words.punctuation),
         "heads": words.head_right,
-        "labelled": words.head_right & words.relation_right,
+        "labelled": words.head_right & words.label_right,
         "content": content,
         "predicted_content": predicted_content,
         "content_right": words.head_right & universal & content,

@@ -16,11 +16,11 @@ LENGTHS = {"root": 0, "1": 1, "2": 2, "3-6": 3, "7+": 7}  # name: least distance
 CORE = {
     "UAS": "uas",
     "LAS": "las",
-    "LAS, universal relations (CoNLL 2018)": "las_universal",
-    "CLAS, universal relations (CoNLL 2018)": "clas",
+    "LAS, universal labels (CoNLL 2018)": "las_universal",
+    "CLAS, universal labels (CoNLL 2018)": "clas",
     "label accuracy": "label_accuracy",
     "exact match, heads": "exact_unlabelled",
-    "exact match, heads and relations": "exact_labelled",
+    "exact match, heads and labels": "exact_labelled",
 }
 
 
@@ -37,13 +37,13 @@ class ArcScores:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """All figures, in percent; an arc is right if its head is, in `by_relation` its label too."""
+    """All figures, in percent; an arc is right if its head is, in `by_label` its label too."""
 
     all_words: Scores
     without_punctuation: Scores | None  # None: every word is punctuation
     nonprojective: ArcScores
     by_length: dict[str, ArcScores]  # words from head to dependent; `root` apart
-    by_relation: dict[str, ArcScores]  # full relations, the most frequent in gold first
+    by_label: dict[str, ArcScores]  # full labels, the most frequent in gold first
 
     def to_dict(self) -> dict[str, object]:
         """The same as dictionaries and numbers, for JSON."""
@@ -66,7 +66,7 @@ def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Sco
             words.head_right,
         ),
         by_length=_by_length(words),
-        by_relation=_by_relation(words),
+        by_label=_by_label(words),
     )
 
 
@@ -119,11 +119,11 @@ def _by_length(words: AlignedWords) -> dict[str, ArcScores]:
     }
 
 
-def _by_relation(words: AlignedWords) -> dict[str, ArcScores]:
-    right = words.head_right & words.relation_right
+def _by_label(words: AlignedWords) -> dict[str, ArcScores]:
+    right = words.head_right & words.label_right
     scores = {
-        name: _arc_scores(words.relation == k, words.predicted_relation == k, right)
-        for k, name in enumerate(words.relations)
+        name: _arc_scores(words.label == k, words.predicted_label == k, right)
+        for k, name in enumerate(words.labels)
     }
     return dict(sorted(scores.items(), key=lambda item: (-item[1].gold, item[0])))
 
@@ -141,7 +141,7 @@ def _arc_tables(report: ScoreReport) -> Iterator[str]:
     tables = {
         "non-projective (heads)": {"arcs": report.nonprojective},
         "arc length (heads)": report.by_length,
-        "relation (heads and relations)": report.by_relation,
+        "label (heads and labels)": report.by_label,
     }
     width = max(len(name) for title, rows in tables.items() for name in (title, *rows))
     fields = [field.name for field in dataclasses.fields(ArcScores)]

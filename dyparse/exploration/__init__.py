@@ -17,14 +17,16 @@ class Exploration:
     """Where the walk goes."""
 
     keeps_states: ClassVar[bool] = False  # whether later epochs learn from the states visited now
-    walks_learnt: int | None = None  # from how many of the walks kept an epoch learns; None: all
+    replayed_rollouts: int | None = (
+        None  # from how many of the walks kept an epoch learns; None: all
+    )
 
     @property
     def policy(self) -> NamedTuple:
         """What the kernel is told; its class finds it."""
         raise NotImplementedError
 
-    def walks_in(self, epoch: int) -> bool:  # noqa: ARG002 - most walk in every epoch
+    def rolls_out_in(self, epoch: int) -> bool:  # noqa: ARG002 - most walk in every epoch
         """Whether new states are visited in this epoch, or only those that were kept are learnt."""
         return True
 

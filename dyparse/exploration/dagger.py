@@ -39,7 +39,7 @@ class Dagger(Exploration):
     def policy(self) -> DaggerPolicy:
         return DaggerPolicy(self.round_epochs, self.decay)
 
-    def walks_in(self, epoch: int) -> bool:
+    def rolls_out_in(self, epoch: int) -> bool:
         return (epoch - 1) % self.round_epochs == 0
 
 

@@ -146,7 +146,9 @@ class WandbLog:
         with going_on():
             self.run.finish(exit_code=int(failed))
             return
-        with suppress(Exception):  # its process has died: else it would complain at our exit, and
+        with suppress(
+            Exception
+        ):  # its process has died: else it would print_error at our exit, and
             wandb.teardown()  # another run in this process would look for the dead one
 
 

@@ -39,7 +39,7 @@ from dyparse.model.checkpoint_files import (
 )
 from dyparse.model.network import Model, unfilled_model
 from dyparse.model.plain_yaml import load_plain_yaml
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.system import System
 from dyparse.version import __version__
 
@@ -53,17 +53,17 @@ NO_TENSORS = (  # what reading tensors raises, about the file, about shapes and 
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class ModelParts:
     """All there is to a model."""
 
     system: System
     encoder: EncoderChoice
-    network: Network
+    network: ScorerSizes
     vocabulary: Vocabulary
     model: Model
 
 
-def write_checkpoint(directory: Path, checkpoint: Checkpoint, metrics: dict[str, Any]) -> None:
+def write_checkpoint(directory: Path, checkpoint: ModelParts, metrics: dict[str, Any]) -> None:
     """Write a model.
 
     Whenever this is cut short, the directory holds the old model, the new one, or what
@@ -106,7 +106,7 @@ def write_metrics(directory: Path, metrics: dict[str, Any]) -> None:
     rewrite_file(directory, METRICS, _as_json(metrics))
 
 
-def read_checkpoint(directory: str | Path) -> Checkpoint:
+def read_checkpoint(directory: str | Path) -> ModelParts:
     """The model that `write_checkpoint` wrote, of this format or an earlier one.
 
     CheckpointError says what is wrong with the directory.
@@ -121,7 +121,7 @@ def read_checkpoint(directory: str | Path) -> Checkpoint:
     try:
         system: System = restore("system", config["system"])
         encoder: EncoderChoice = restore("encoder", config["encoder"])
-        network: Network = construct(Network, config["network"], "network")
+        network: ScorerSizes = construct(ScorerSizes, config["network"], "network")
     except ConfigError as error:
         raise damaged(path, str(error)) from error
     vocabulary = _read_vocabulary(files)
@@ -133,7 +133,7 @@ def read_checkpoint(directory: str | Path) -> Checkpoint:
     if files.checksums is not None:
         files.read(METRICS)
     model.load_state_dict(weights, assign=True)
-    return Checkpoint(system, encoder, network, vocabulary, model)
+    return ModelParts(system, encoder, network, vocabulary, model)
 
 
 def read_metrics(directory: str | Path) -> dict[str, Any]:

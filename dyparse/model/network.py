@@ -12,7 +12,7 @@ from dyparse.data.batch import Batch
 from dyparse.data.sentence import NONE
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import Encoder, EncoderChoice
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
 from dyparse.tensors.dropout import LABELS, Dropout, keys_below, signed
@@ -27,7 +27,7 @@ class Model(nn.Module):
     """
 
     def __init__(
-        self, encoder: Encoder, network: Network, *, slots: int, moves: int, labels: int
+        self, encoder: Encoder, network: ScorerSizes, *, slots: int, moves: int, labels: int
     ) -> None:
         super().__init__()
         hidden, width = network.hidden, network.reduced or encoder.width
@@ -131,7 +131,7 @@ def label_loss(scores: Tensor, label: Tensor) -> Tensor:
 
 
 def fresh_model(
-    system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
+    system: System, encoder: EncoderChoice, network: ScorerSizes, vocabulary: Vocabulary
 ) -> Model:
     """A model that knows nothing yet; its weights come from torch's random generator."""
     return Model(
@@ -157,7 +157,7 @@ class _Undrawn(TorchFunctionMode):
 
 
 def unfilled_model(
-    system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
+    system: System, encoder: EncoderChoice, network: ScorerSizes, vocabulary: Vocabulary
 ) -> Model:
     """A model that has shapes and no memory, however large they are, until weights are assigned."""
     with torch.device("meta"), _Undrawn():

@@ -1,8 +1,6 @@
 """The parser: sentences in, trees out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -13,19 +11,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dyparse.data.batch import Batcher, group_by_length, windows
+from dyparse.data.batch import Collator, group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.tokenizer import tokenize
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import DyparseError
-from dyparse.model.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from dyparse.model.checkpoint import ModelParts, read_checkpoint, write_checkpoint
 from dyparse.model.network import Model, fresh_model
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.rollout.replay import Replayed, replay
-from dyparse.rollout.rollout import GREEDY, Visited, walk_and_record, walk_greedily
+from dyparse.rollout.rollout import GREEDY, VisitedStates, decode_greedily, rollout
 from dyparse.rollout.scorer import Scorer
 from dyparse.runtime.device import find_device
+from dyparse.runtime.threads import at_once, thread_pool
 from dyparse.system import System
 from dyparse.tensors.precision import encoder_precision, require_precision, scorer_precision
 from dyparse.tensors.transfer import to_device
@@ -43,26 +42,26 @@ class Parser:
 
     system: System
     encoder: EncoderChoice
-    network: Network
+    network: ScorerSizes
     vocabulary: Vocabulary
     model: Model
-    batcher: Batcher
+    collator: Collator
     precision: str = "float32"  # of the network; see dyparse.tensors.precision
 
     @classmethod
     def with_fresh_weights(
-        cls, system: System, encoder: EncoderChoice, network: Network, vocabulary: Vocabulary
+        cls, system: System, encoder: EncoderChoice, network: ScorerSizes, vocabulary: Vocabulary
     ) -> "Parser":
         """A parser that knows nothing yet; its weights come from torch's random generator."""
         model = fresh_model(system, encoder, network, vocabulary)
-        return cls.of(Checkpoint(system, encoder, network, vocabulary, model))
+        return cls.of(ModelParts(system, encoder, network, vocabulary, model))
 
     @classmethod
-    def of(cls, parts: Checkpoint) -> "Parser":
+    def of(cls, parts: ModelParts) -> "Parser":
         """The parser that a checkpoint has the parts of."""
         encoder, vocabulary = parts.encoder, parts.vocabulary
-        batcher = Batcher(vocabulary, frozenset(encoder.features), encoder.subword_buckets)
-        return cls(parts.system, encoder, parts.network, vocabulary, parts.model, batcher)
+        collator = Collator(vocabulary, frozenset(encoder.features), encoder.subword_buckets)
+        return cls(parts.system, encoder, parts.network, vocabulary, parts.model, collator)
 
     @classmethod
     def load(
@@ -79,7 +78,7 @@ class Parser:
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
-        saved = Checkpoint(self.system, self.encoder, self.network, self.vocabulary, self.model)
+        saved = ModelParts(self.system, self.encoder, self.network, self.vocabulary, self.model)
         write_checkpoint(Path(directory), saved, metrics)
 
     def parse(self, inputs: str | conllu.TokenList | Sentence | Iterable[Input]) -> list[Sentence]:
@@ -103,7 +102,7 @@ class Parser:
         are read meanwhile: so a walk on the CPU runs beside the encoding of other batches, on
         whatever device that is.
         """
-        with side_by_side(self.model.device) as submit:
+        with thread_pool(self.model.device) as submit:
             waiting: list[Group] = []
             try:
                 for window in windows(sentences, len, WORDS_PER_WINDOW):
@@ -122,17 +121,19 @@ class Parser:
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
         encoded, scorer, words = self._encode(sentences)
-        heads = walk_greedily(self.system, scorer, words, threads=torch.get_num_threads())
+        heads = decode_greedily(self.system, scorer, words, threads=torch.get_num_threads())
         return self._with_labels(sentences, encoded, heads)
 
     @torch.inference_mode()
-    def watch_batch(self, gold: Sequence[Sentence]) -> tuple[list[Sentence], Visited, Replayed]:
+    def watch_batch(
+        self, gold: Sequence[Sentence]
+    ) -> tuple[list[Sentence], VisitedStates, Replayed]:
         """Trees of the sentences of one batch, as `parse_batch` makes them; the states on the way
         with their costs for the gold trees; the tokens and arcs of the moves.
         """
         encoded, scorer, words = self._encode(gold)
-        visited = walk_and_record(
-            self.system, GREEDY, scorer, words, self.batcher.gold(gold).head, epoch=1, seed=0
+        visited = rollout(
+            self.system, GREEDY, scorer, words, self.collator.gold(gold).head, epoch=1, seed=0
         )
         heads, replayed = replay(self.system, words, visited.sentence, visited.move)
         return self._with_labels(gold, encoded, heads), visited, replayed
@@ -140,7 +141,7 @@ class Parser:
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[Tensor, Scorer, NDArray[np.int32]]:
         """Vectors of all tokens, what scores the moves, and the words of each sentence, counted."""
         self.model.eval()
-        batch = self.batcher.batch(sentences)
+        batch = self.collator.batch(sentences)
         device = self.model.device
         with encoder_precision(self.precision, device):
             encoded = self.model.encode(batch.to(device))
@@ -175,34 +176,6 @@ def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:
     for places, result in groups:
         parsed.update(zip(places, result(), strict=True))
     return (parsed[k] for k in range(len(parsed)))
-
-
-def at_once(task: Callable[[T], R], argument: T) -> Callable[[], R]:
-    """The task's result, when it is done."""
-    result = task(argument)
-    return lambda: result
-
-
-@contextmanager
-def side_by_side(device: torch.device) -> Iterator[Callable[..., Callable[[], Any]]]:
-    """A function that starts a task on one of several threads and returns what waits for it.
-
-    As many threads as torch has, each with one thread of torch: whole batches side by side use
-    several cores better than the small products of an LSTM shared out among them, and do not stand
-    still when another program takes one of the cores. Next to a GPU two at least, so that one batch
-    is walked while another is encoded.
-    """
-    threads = max(torch.get_num_threads(), 1 if device.type == "cpu" else 2)
-    if threads == 1:
-        yield at_once
-        return
-    before = torch.get_num_threads()
-    pool = ThreadPoolExecutor(threads, "parse", initializer=torch.set_num_threads, initargs=(1,))
-    try:
-        yield lambda task, argument: pool.submit(task, argument).result
-    finally:
-        pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(before)  # threads made later begin with what was set last anywhere
 
 
 def as_sentence(given: Input) -> Sentence:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Network:
+class ScorerSizes:
     """Sizes of the scorer of moves and of the labeller."""
 
     hidden: int = 128

@@ -15,24 +15,23 @@ from functools import partial
 from itertools import chain
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from tqdm import tqdm
-
 from dyparse.data.conllu import Block, Source, opened, read_blocks, to_sentence
 from dyparse.data.malformed import STOP, Skipped
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError, TreebankError
+from dyparse.runtime.console import print_notice
 
 if TYPE_CHECKING:  # torch is slow to import, and who reads does not parse
     from dyparse.model.parser import Parser
 
 STDIN = "-"
-WORDS_PER_SHARE = 20_000  # those of a window of the parser
+WORDS_PER_CHUNK = 20_000  # those of a window of the parser
 WORD_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?[0-9]+\t", re.MULTILINE)  # not 1-2, nor 1.1
 UNREADABLE = (DyparseError, OSError)  # what reading a file can end with
 
 
 @dataclass(frozen=True)
-class Share:
+class Chunk:
     """Sentences that are parsed together, as raw lines.
 
     A window ends when the next sentence has been read, and with an error if that one is malformed:
@@ -72,15 +71,10 @@ def read_inputs(names: Iterable[str], *, text: bool, on_error: str = STOP) -> It
     if on_error == STOP:
         yield from chain.from_iterable(files)
         return
-    skipped = Skipped(tell)
+    skipped = Skipped(print_notice)
     for block, _ in skipped.sound_only(files, partial(sentence_of, text=text)):
         yield block
     skipped.tell_counts()
-
-
-def tell(message: str) -> None:
-    """A line on standard error, above a progress bar if there is one."""
-    tqdm.write(message, file=sys.stderr)
 
 
 def read_raw(source: Source, *, text: bool) -> Iterator[Block]:
@@ -126,7 +120,7 @@ def count_words(block: Block, *, text: bool) -> int:
     return max(1, len(TOKEN.findall(_decoded(block.lines[0], block.line_number, "replace"))))
 
 
-def read_shares(blocks: Iterable[Block], *, text: bool) -> Iterator[Share]:
+def read_chunks(blocks: Iterable[Block], *, text: bool) -> Iterator[Chunk]:
     """The sentences in shares, cut where `batch.windows` cuts them for the parser."""
     share: list[Block] = []
     total = 0
@@ -134,25 +128,25 @@ def read_shares(blocks: Iterable[Block], *, text: bool) -> Iterator[Share]:
     try:
         for block in blocks:
             words = count_words(block, text=text)
-            if share and total + words > WORDS_PER_SHARE:
-                yield Share(share, block)
+            if share and total + words > WORDS_PER_CHUNK:
+                yield Chunk(share, block)
                 share, total = [], 0
             share.append(block)
             total += words
     except UNREADABLE as error:
         failure = error
     if share or failure:
-        yield Share(share, failure=failure)
+        yield Chunk(share, failure=failure)
 
 
-def blocks_of(share: Share) -> Iterator[Block]:
+def blocks_of(share: Chunk) -> Iterator[Block]:
     """What the reading of a share has given, the failure at its end included."""
     yield from share.blocks
     if share.failure:
         raise share.failure
 
 
-def parse_share(parser: "Parser", share: Share, *, text: bool, max_tokens_per_batch: int) -> Parsed:
+def parse_chunk(parser: "Parser", share: Chunk, *, text: bool, max_tokens_per_batch: int) -> Parsed:
     """Check and parse the sentences of a share."""
     sentences: list[Sentence] = []
     missing: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from dyparse.data.malformed import SKIP
 from dyparse.errors import ConfigError, DyparseError, EmptyFileError
 from dyparse.parsing.corpus import Job, parse_file, tidied
 from dyparse.parsing.worker_pool import Settings, load_parser
-from dyparse.runtime.signals import handlers_kept, interrupts_later
+from dyparse.runtime.signals import interrupts_deferred, preserving_handlers
 
 LOCAL = "local"
 SECONDS_TO_CONNECT = 10.0
@@ -123,7 +123,7 @@ def _connected(address: str) -> Iterator[Any]:
     else:
         _require_listener(address)
     try:
-        with handlers_kept(), interrupts_later():
+        with preserving_handlers(), interrupts_deferred():
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **started)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         reason = str(error).splitlines()[0]
@@ -144,7 +144,7 @@ def _connected(address: str) -> Iterator[Any]:
             "kept: start again to go on"
         ) from error
     finally:
-        with handlers_kept():
+        with preserving_handlers():
             ray.shutdown()
 
 

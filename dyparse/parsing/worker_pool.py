@@ -1,14 +1,13 @@
 """Worker processes that parse shares side by side; what they send back comes out in order.
 
 Each worker has one share at a time, over a pipe of its own. If it dies, another one takes its place
-and its share. Workers are spawned, not forked: torch's threads do not survive a fork.
+and its share. WorkerPool are spawned, not forked: torch's threads do not survive a fork.
 """
 
 import contextlib
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import traceback
 from collections import deque
@@ -20,14 +19,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dyparse.errors import CheckpointError, DyparseError
 from dyparse.model.checkpoint_files import digest_of_model
-from dyparse.parsing.chunks import UNREADABLE, Parsed, Share, parse_share
-from dyparse.runtime.entry import remember_few_shapes
-from dyparse.runtime.signals import interrupts_later
+from dyparse.parsing.chunks import UNREADABLE, Chunk, Parsed, parse_chunk
+from dyparse.runtime.entry import limit_shape_caches
+from dyparse.runtime.launch import cores
+from dyparse.runtime.signals import interrupts_deferred
 
 if TYPE_CHECKING:  # torch is slow to import, and only workers need it
     from dyparse.model.parser import Parser
 
-SHARES_PER_WORKER = 3  # read and not yet written, at most: this bounds memory
+CHUNKS_PER_WORKER = 3  # read and not yet written, at most: this bounds memory
 MOST_DEATHS = 3  # of workers over one share, or before any of them is ready
 
 
@@ -46,11 +46,11 @@ class Settings(NamedTuple):
 
 def load_parser(settings: Settings) -> "Parser":
     """The parser, on its device and with its threads; DyparseError if one of them is not there."""
-    remember_few_shapes()
+    limit_shape_caches()
     from dyparse.model.parser import Parser
-    from dyparse.runtime.device import prepare_machine  # it imports torch, which is slow
+    from dyparse.runtime.device import prepare_device  # it imports torch, which is slow
 
-    device = prepare_machine(settings.device, settings.threads, seed=0)
+    device = prepare_device(settings.device, settings.threads, seed=0)
     parser = Parser.load(settings.model, device, settings.precision)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
@@ -68,18 +68,11 @@ def threads_each(threads: int | None, workers: int) -> int:
     return max(1, threads // workers)
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @dataclass(eq=False)
 class _Task:
     """A share that was read and not yet written."""
 
-    share: Share
+    share: Chunk
     parsed: Parsed | None = None
     is_given: bool = False  # to a worker that lives
     deaths: int = 0
@@ -93,10 +86,10 @@ class _Worker:
     task: _Task | None = None
 
 
-class Workers:
+class WorkerPool:
     """At most so many processes; they start when there is a share for them.
 
-    with Workers(settings, 4) as workers:
+    with WorkerPool(settings, 4) as workers:
         for parsed in workers.parse(shares): ...
     """
 
@@ -106,7 +99,7 @@ class Workers:
         self._workers: list[_Worker] = []
         self._early_deaths = 0
 
-    def __enter__(self) -> "Workers":
+    def __enter__(self) -> "WorkerPool":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -118,12 +111,12 @@ class Workers:
             worker.connection.close()
         self._workers.clear()
 
-    def parse(self, shares: Iterable[Share]) -> Iterator[Parsed]:
+    def parse(self, shares: Iterable[Chunk]) -> Iterator[Parsed]:
         """What becomes of each share, in order; a bounded number of them is in memory."""
-        source: Iterator[Share] | None = iter(shares)
+        source: Iterator[Chunk] | None = iter(shares)
         tasks: deque[_Task] = deque()
         while source or tasks:
-            may_read = source is not None and len(tasks) < SHARES_PER_WORKER * self.most
+            may_read = source is not None and len(tasks) < CHUNKS_PER_WORKER * self.most
             if source and may_read:
                 if share := next(source, None):
                     tasks.append(_task(share))
@@ -147,7 +140,7 @@ class Workers:
         starting = sum(not worker.is_ready for worker in self._workers)
         room = self.most - len(self._workers)
         for _ in range(min(room, len(waiting) - starting)):
-            with interrupts_later():
+            with interrupts_deferred():
                 self._workers.append(_start(self.settings))
 
     def _collect(self, timeout: float | None) -> None:
@@ -190,12 +183,12 @@ class Workers:
                 task.parsed = Parsed(error=DyparseError(_hopeless(task.share, how)))
 
 
-def _task(share: Share) -> _Task:
+def _task(share: Chunk) -> _Task:
     """A share to parse; one that holds nothing but a failure needs no worker."""
     return _Task(share, None if share.blocks else Parsed(error=share.failure))
 
 
-def _hopeless(share: Share, how: str) -> str:
+def _hopeless(share: Chunk, how: str) -> str:
     return (
         f"{share.place}: {MOST_DEATHS} workers {how} while they parsed these lines; if memory is "
         "short, give fewer --workers or a smaller --max-tokens-per-batch, else try the lines alone"
@@ -219,7 +212,7 @@ def _start(settings: Settings) -> _Worker:
 
 
 def _work(connection: "Connection[Any, Any]", settings: Settings) -> None:
-    """In a worker: load the model, say so, and parse shares until no more come."""
+    """In a worker: load the model, print_line so, and parse shares until no more come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where none can be blocked: on Windows
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["OMP_NUM_THREADS"] = str(settings.threads)  # read when torch is imported
@@ -231,7 +224,7 @@ def _work(connection: "Connection[Any, Any]", settings: Settings) -> None:
     connection.send(Parsed())
     while True:
         try:
-            share: Share = connection.recv()
+            share: Chunk = connection.recv()
         except EOFError:
             return
         connection.send(_outcome(parser, share, settings))
@@ -245,11 +238,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _outcome(parser: "Parser", share: Share, settings: Settings) -> Parsed:
+def _outcome(parser: "Parser", share: Chunk, settings: Settings) -> Parsed:
     """The parsed share; a fault of the program comes with its traceback as text."""
     try:
         most = settings.max_tokens_per_batch
-        return parse_share(parser, share, text=settings.text, max_tokens_per_batch=most)
+        return parse_chunk(parser, share, text=settings.text, max_tokens_per_batch=most)
     except Exception:
         report = traceback.format_exc()
         return Parsed(error=RuntimeError(f"in a worker, at {share.place}:\n{report}"))

@@ -34,7 +34,7 @@ T = TypeVar("T")
 GREEDY = Explore(first_epochs=0, probability=1.0)
 
 
-class Visited(NamedTuple):
+class VisitedStates(NamedTuple):
     """The states that a walk met, all sentences one after the other."""
 
     features: NDArray[np.int32]  # [T, F]  rows of the scorer's table
@@ -45,7 +45,7 @@ class Visited(NamedTuple):
     sentence: NDArray[np.int32]  # [T]  the sentence's row in the batch
 
 
-def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and when
+def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
     system: System,
     exploration: Exploration,
     scorer: Scorer,
@@ -55,7 +55,7 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
     epoch: int,
     seed: int | NDArray[np.uint64],
     threads: int = 1,
-) -> Visited:
+) -> VisitedStates:
     """Walk as the exploration says; what was visited.
 
     words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table;
@@ -65,7 +65,7 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
     most = np.array([system.most_moves(n) for n in words.tolist()])
     first = np.cumsum(most) - most  # [B]  where a sentence's states are written
     total, F, M = int(most.sum()), len(system.slots), len(system.moves)
-    visited = Visited(
+    visited = VisitedStates(
         features=np.empty((total, F), dtype=np.int32),
         legal=np.empty((total, M), dtype=np.bool_),
         cost=np.zeros((total, M), dtype=np.int32),
@@ -83,13 +83,13 @@ def walk_and_record(  # noqa: PLR0913 - two choices, the network, the batch, and
     def walk_rows(begin: int, end: int) -> slice:
         start = int(first[begin])
         rows = (begin, end, start)
-        return slice(start, _walk(choices, scorer, walker, prepared, visited, rows))
+        return slice(start, _rollout(choices, scorer, walker, prepared, visited, rows))
 
     parts = _in_shards(walk_rows, words, threads)
-    return Visited(*(np.concatenate([array[part] for part in parts]) for array in visited))
+    return VisitedStates(*(np.concatenate([array[part] for part in parts]) for array in visited))
 
 
-def walk_greedily(
+def decode_greedily(
     system: System, scorer: Scorer, words: NDArray[np.int32], *, threads: int = 1
 ) -> NDArray[np.int32]:
     """[B, N]: the heads that the model finds by taking its favourite legal move all the way."""
@@ -98,7 +98,7 @@ def walk_greedily(
     choices = (system.options, GREEDY.policy, 1)
 
     def walk_rows(begin: int, end: int) -> int:
-        return _walk(choices, scorer, walker, None, None, (begin, end, 0))
+        return _rollout(choices, scorer, walker, None, None, (begin, end, 0))
 
     _in_shards(walk_rows, words, threads)
     return system.heads(states)
@@ -133,7 +133,7 @@ def copy(source: Any, target: Any) -> None:
 
 
 @cached_njit
-def _walk(
+def _rollout(
     choices: Any, scorer: Scorer, walker: Any, gold: Any, visited: Any, rows: tuple[int, int, int]
 ) -> int:
     """Walk sentences begin … end − 1 to their ends, writing states down from position t on.

@@ -1,9 +1,7 @@
 """Files that are written whole or not at all; and standard output in any locale."""
 
 import errno
-import io
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,9 +98,3 @@ def _flush_directory(directory: Path) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def escape_what_the_locale_lacks() -> None:
-    """Characters that standard output cannot encode are escaped there, as on standard error."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")

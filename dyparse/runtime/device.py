@@ -6,14 +6,13 @@ import random
 import numpy as np
 import torch
 
-from dyparse.config.build import require_seed
 from dyparse.errors import ConfigError, DyparseError
-from dyparse.training.distributed import launched
+from dyparse.runtime.launch import launched
 
 MOST_THREADS = 1024  # that torch can bear
 
 
-def prepare_machine(device: str, threads: int | None, seed: int) -> torch.device:
+def prepare_device(device: str, threads: int | None, seed: int) -> torch.device:
     """Seed every generator, set the number of threads; the device that was asked for."""
     require_seed(seed)
     require_threads(threads)
@@ -47,3 +46,9 @@ def find_device(device: str) -> torch.device:
         told = f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
         # Of several processes each has a device of its own, and this one has to tell.
         raise (DyparseError if launched() else ConfigError)(told) from error
+
+
+def require_seed(seed: int) -> None:
+    """ConfigError if no generator takes this seed."""
+    if not 0 <= seed < 2**32:
+        raise ConfigError(f"seed is {seed}, expected 0 to 4294967295")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
-from dyparse.runtime.atomic_files import escape_what_the_locale_lacks
-from dyparse.runtime.signals import Stopped, ending_cleanly
+from dyparse.runtime.console import escape_unencodable_output
+from dyparse.runtime.signals import Stopped, signals_as_exceptions
 
 # OpenMP threads that spin long while another waits for a busy core make training dozens of times
 # slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
@@ -22,13 +22,13 @@ def clear_errors() -> Iterator[None]:
     A warning is one line too; Ctrl-C and SIGTERM end the program with their statuses, 130 and 143.
     """
     require_streams()
-    escape_what_the_locale_lacks()
+    escape_unencodable_output()
     try:
-        with ending_cleanly(), _plain_warnings():
+        with signals_as_exceptions(), _plain_warnings():
             yield
     except DyparseError as error:
         found_by_all = isinstance(error, ConfigError | TreebankError)
-        sys.exit(2 if found_by_all and _is_other_process() else complain(str(error)))
+        sys.exit(2 if found_by_all and _is_other_process() else print_error(str(error)))
     except Stopped as stop:
         _tell(f"{stop}\n")
         sys.exit(stop.status)
@@ -37,9 +37,11 @@ def clear_errors() -> Iterator[None]:
         sys.exit(130)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        sys.exit(complain(f"{place}{error.strerror or error}"))
+        sys.exit(print_error(f"{place}{error.strerror or error}"))
     except MemoryError:
-        sys.exit(complain("not enough memory; lower the batch size, or split very long sentences"))
+        sys.exit(
+            print_error("not enough memory; lower the batch size, or split very long sentences")
+        )
 
 
 def require_streams() -> None:
@@ -47,7 +49,7 @@ def require_streams() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for good
     if sys.stdout is None:
-        sys.exit(complain("standard output is closed; send it to a file, or to /dev/null"))
+        sys.exit(print_error("standard output is closed; send it to a file, or to /dev/null"))
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def _plain_warnings() -> Iterator[None]:
         warnings.formatwarning = formatted
 
 
-def remember_few_shapes() -> None:
+def limit_shape_caches() -> None:
     """Bound the memory of parsing. Read when torch is imported.
 
     Two layers of torch keep what they compiled for each of the last 1,024 shapes. In a long text
@@ -86,7 +88,7 @@ def remember_few_shapes() -> None:
     os.environ.setdefault("LRU_CACHE_CAPACITY", "32")
 
 
-def complain(message: str) -> int:
+def print_error(message: str) -> int:
     """Tell an error; the exit status."""
     _tell(f"error: {message}\n")
     return 2

@@ -5,7 +5,7 @@ import torch
 BATCHES_PER_SAMPLE = 20
 
 
-class DeviceLoad:
+class GpuUsage:
     """Samples of a GPU's load, as its driver gives it; asking does not wait for the device.
 
     Nothing on a CPU, nor where the driver's library for Python (`nvidia-ml-py`) is missing.

@@ -35,7 +35,7 @@ class StopRequest:
 
 
 @contextmanager
-def noticing(request: StopRequest) -> Iterator[None]:
+def deferring_signals(request: StopRequest) -> Iterator[None]:
     """A first signal is written down only; a second one does what it does elsewhere."""
 
     def note(number: int, _frame: FrameType | None) -> None:
@@ -50,7 +50,7 @@ def noticing(request: StopRequest) -> Iterator[None]:
 
 
 @contextmanager
-def ending_cleanly() -> Iterator[None]:
+def signals_as_exceptions() -> Iterator[None]:
     """SIGTERM and SIGHUP are exceptions as Ctrl-C is, so that nothing half-written stays behind."""
 
     def end(number: int, _frame: FrameType | None) -> None:
@@ -61,7 +61,7 @@ def ending_cleanly() -> Iterator[None]:
 
 
 @contextmanager
-def handlers_kept() -> Iterator[None]:
+def preserving_handlers() -> Iterator[None]:
     """Whatever is called meanwhile, signals go afterwards where they went before."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -75,7 +75,7 @@ def handlers_kept() -> Iterator[None]:
 
 
 @contextmanager
-def interrupts_later() -> Iterator[None]:
+def interrupts_deferred() -> Iterator[None]:
     """Ctrl-C waits for the end; processes that start meanwhile never get it, and leave it to us.
 
     Blocked and not ignored: one that comes meanwhile must not be lost.

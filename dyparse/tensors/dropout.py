@@ -59,7 +59,7 @@ class Dropout(nn.Module):
 
     def mask(self, keys: Tensor | None, like: Tensor) -> Tensor:
         """Zeros and, where components stay, what they are multiplied by.  [...] → [..., D]"""
-        assert keys is not None, "training needs a batch with keys: Batcher.batch(sentences, keys)"
+        assert keys is not None, "training needs a batch with keys: Collator.batch(sentences, keys)"
         D = like.shape[-1]
         drawn = _numbers(keys, (D + 7) // 8).view(torch.uint8)[..., :D]
         return (drawn >= self.dropped).to(like.dtype).mul_(256 / (256 - self.dropped))

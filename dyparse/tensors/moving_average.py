@@ -1,22 +1,23 @@
 """Weights that follow a model slowly: what is evaluated and kept."""
 
 import copy
+from typing import Generic, TypeVar
 
 import torch
 from torch import nn
 
-from dyparse.model.network import Model
+UPDATES_PER_AVERAGE = 4  # reading all weights is expensive; an average over hundreds misses nothing
 
-UPDATES_PER_AVERAGE = 4  # reading all weights is dear; an average over hundreds misses nothing
+M = TypeVar("M", bound=nn.Module)
 
 
-class MovingAverage:
+class MovingAverage(Generic[M]):
     """A copy of a model whose weights follow it slowly; when young it forgets its past sooner.
 
     Not torch's AveragedModel, which waits for the device at every update.
     """
 
-    def __init__(self, model: Model, decay: float) -> None:
+    def __init__(self, model: M, decay: float) -> None:
         self.model = copy.deepcopy(model)
         for module in self.model.modules():
             if isinstance(module, nn.LSTM):
@@ -25,7 +26,7 @@ class MovingAverage:
         self.updates = 0
 
     @torch.no_grad()
-    def follow(self, model: Model) -> None:
+    def follow(self, model: M) -> None:
         """To be called after every update; decay is per update."""
         self.updates += 1
         interval = UPDATES_PER_AVERAGE if self.updates > 100 and self.decay > 0 else 1

@@ -4,7 +4,6 @@ Each takes its share of every batch and all take the same step, so that they hav
 always. What lies on the host (states, figures, whether to stop) goes through a group of its own.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +14,13 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from dyparse.runtime.launch import launched
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Processes:
+class World:
     """Which of them this one is."""
 
     rank: int = 0
@@ -35,7 +36,7 @@ class Processes:
         """This process's share of a batch; of a batch sorted by length about as much as any."""
         return list(items[self.rank :: self.count])
 
-    def gathered(self, thing: T) -> list[T]:
+    def all_gather(self, thing: T) -> list[T]:
         """What each of them has, in their order."""
         if self.count == 1:
             return [thing]
@@ -43,7 +44,7 @@ class Processes:
         dist.all_gather_object(things, thing, group=self.on_host)
         return things
 
-    def from_first(self, thing: T) -> T:
+    def broadcast(self, thing: T) -> T:
         """What the first one has."""
         if self.count == 1:
             return thing
@@ -51,7 +52,7 @@ class Processes:
         dist.broadcast_object_list(things, src=0, group=self.on_host)
         return things[0]
 
-    def summed(self, numbers: Tensor) -> Tensor:
+    def all_reduce(self, numbers: Tensor) -> Tensor:
         """The sum of what they have."""
         if self.count == 1:
             return numbers
@@ -64,11 +65,11 @@ class Processes:
         if self.count == 1:
             return module
         together = DistributedDataParallel(module)
-        together.register_comm_hook(None, summed_gradients)
+        together.register_comm_hook(None, sum_gradients)
         return together
 
 
-def summed_gradients(
+def sum_gradients(
     _: None,
     bucket: dist.GradBucket,  # type: ignore[name-defined]  # torch has no type for it, but asks for it
 ) -> torch.futures.Future[Tensor]:
@@ -79,24 +80,14 @@ def summed_gradients(
     return sent.then(lambda done: done.value()[0])
 
 
-ALONE = Processes()
-
-
-def launched() -> bool:
-    """Whether torchrun, or something like it, started this process among others."""
-    return "WORLD_SIZE" in os.environ and "RANK" in os.environ
-
-
-def is_first_launched() -> bool:
-    """Whether this process may write, as far as the environment tells."""
-    return not launched() or os.environ["RANK"] == "0"
+SINGLE = World()
 
 
 @contextmanager
-def training_together(device: torch.device) -> Iterator[Processes]:
+def distributed_training(device: torch.device) -> Iterator[World]:
     """The processes of this training: NCCL between GPUs, gloo between CPUs; else one alone."""
     if not launched():
-        yield ALONE
+        yield SINGLE
         return
     gpu = device if device.type == "cuda" else None
     if gpu:
@@ -105,6 +96,6 @@ def training_together(device: torch.device) -> Iterator[Processes]:
     try:
         # Not the group of the gradients: walks ahead send their states from another thread.
         on_host = dist.new_group(backend="gloo")
-        yield Processes(dist.get_rank(), dist.get_world_size(), on_host)
+        yield World(dist.get_rank(), dist.get_world_size(), on_host)
     finally:
         dist.destroy_process_group()

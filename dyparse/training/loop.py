@@ -12,9 +12,9 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.model.parser import Parser
-from dyparse.runtime.gpu_usage import DeviceLoad
+from dyparse.runtime.gpu_usage import GpuUsage
 from dyparse.tensors.precision import require_precision
-from dyparse.training.distributed import ALONE, Processes
+from dyparse.training.distributed import SINGLE, World
 from dyparse.training.resume import Progress, TrainingFile
 from dyparse.training.session import Course, Lesson
 
@@ -41,7 +41,7 @@ class Trainer:
     max_gradient_norm: float = 5.0
     average_decay: float = 0.998
     precision: str = "float32"
-    walk_ahead: bool = False
+    rollout_ahead: bool = False
     max_sentences: int | None = None
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class Trainer:
         keep: Callable[[Parser, dict[str, float]], None],
         *,
         file: TrainingFile | None = None,
-        processes: Processes = ALONE,
+        processes: World = SINGLE,
     ) -> Iterator[dict[str, float]]:
         """Train the parser in place; figures after each epoch.
 
@@ -84,7 +84,7 @@ class Trainer:
         """
         course = Course(self, parser, lesson, processes)
         progress = (file and file.load(course)) or Progress()
-        if len({(p.epoch, p.step) for p in processes.gathered(progress)}) > 1:
+        if len({(p.epoch, p.step) for p in processes.all_gather(progress)}) > 1:
             raise DyparseError(
                 "not all processes found the unfinished training; put the run's directory on a "
                 "disk that all machines share, or train with resume=false"
@@ -95,7 +95,7 @@ class Trainer:
             averaged = course.averaged_parser()
             if processes.is_first:
                 figures |= dev_figures(averaged, lesson.dev)
-            figures = processes.from_first(figures)
+            figures = processes.broadcast(figures)
             progress.epochs_since += 1
             if figures["dev_las"] > progress.best_las:
                 progress.best_las, progress.epochs_since = figures["dev_las"], 0
@@ -116,9 +116,9 @@ class Trainer:
         start, epoch = time.perf_counter() - progress.seconds, progress.epoch
         is_first = course.processes.is_first
         # Within an epoch only where this process knows all: no sums of others, no walk ahead.
-        can_save = course.processes.count == 1 and not self.walk_ahead
+        can_save = course.processes.count == 1 and not self.rollout_ahead
         loss = torch.tensor(progress.loss, dtype=torch.float64, device=course.parser.model.device)
-        load = DeviceLoad(course.parser.model.device)
+        load = GpuUsage(course.parser.model.device)
         total = len(course.groups(epoch))
         hidden = None if is_first else True
         bar = tqdm(desc=f"epoch {epoch}", unit="batch", total=total, leave=False, disable=hidden)
@@ -157,7 +157,7 @@ class Trainer:
 def epoch_figures(course: Course, progress: Progress) -> dict[str, float]:
     """What an epoch was like, over all processes."""
     sums = torch.tensor([progress.loss, progress.states, progress.paid], dtype=torch.float64)
-    loss, states, paid = course.processes.summed(sums).tolist()
+    loss, states, paid = course.processes.all_reduce(sums).tolist()
     mean_loss = loss / progress.step
     if not math.isfinite(mean_loss):
         raise DyparseError(

@@ -4,22 +4,12 @@ import shlex
 from pathlib import Path
 
 import torch
-from tqdm import tqdm
 
 from dyparse.config.choices import for_hydra, options_given
 from dyparse.model.parser import Parser
-from dyparse.training.distributed import Processes, is_first_launched
+from dyparse.training.distributed import World
 from dyparse.training.session import Lesson
 from dyparse.treebank import Treebank
-
-
-def say(text: str) -> None:
-    """A line for the user, above a progress bar if there is one; from the first process only."""
-    if is_first_launched():
-        try:
-            tqdm.write(text)
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, "standard output") from error
 
 
 def describe_run(parser: Parser, lesson: Lesson, choices: dict[str, str], place: str) -> str:
@@ -33,7 +23,7 @@ def describe_run(parser: Parser, lesson: Lesson, choices: dict[str, str], place:
     )
 
 
-def place(device: torch.device, processes: Processes) -> str:
+def place(device: torch.device, processes: World) -> str:
     """Where a training runs."""
     threads = torch.get_num_threads()
     name = str(device)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dyparse.data.sentence import NONE
 from dyparse.errors import DyparseError
-from dyparse.rollout.rollout import Visited
+from dyparse.rollout.rollout import VisitedStates
 from dyparse.tensors.dropout import keys_below
 
 MOST_COST, MOST_TOKENS = np.iinfo(np.int8).max, np.iinfo(np.int16).max
@@ -39,7 +39,7 @@ class CompactStates(NamedTuple):
         )
 
 
-class StateMemory:
+class ReplayBuffer:
     """All states so far of all sentences: 2·F + 2·M + 3 bytes for each of them."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class StateMemory:
         self.states = CompactStates.empty(0, 0, 0)
         self.spans: dict[int, dict[int, tuple[int, int]]] = {}  # by sentence and walk
 
-    def add(self, sentences: Sequence[int], tokens: int, visited: Visited, walk: int) -> None:
+    def add(self, sentences: Sequence[int], tokens: int, visited: VisitedStates, walk: int) -> None:
         """Keep the states of one walk; sentences[b] is the number of the batch's row b.
 
         tokens = N, the width of the batch: row b·N + k of its table is token k of row b. A walk
@@ -81,7 +81,7 @@ class StateMemory:
         tokens: int,
         keys: NDArray[np.uint64] | None = None,
         most: int | None = None,
-    ) -> tuple[Visited, int]:
+    ) -> tuple[VisitedStates, int]:
         """The states of these sentences, as if one walk over this batch had visited them, and from
         how many walks they are.
 
@@ -103,7 +103,7 @@ class StateMemory:
         table_rows = np.where(
             slots == NONE, len(sentences) * tokens, slots + rows[:, None] * tokens
         )
-        recalled = Visited(
+        recalled = VisitedStates(
             features=table_rows.astype(np.int32),
             legal=self.states.legal[which],
             cost=self.states.cost[which].astype(np.int32),
@@ -117,7 +117,7 @@ class StateMemory:
         """How many walks through this sentence are kept."""
         return len(self.spans.get(sentence, {}))
 
-    def _make_room(self, size: int, like: Visited) -> None:
+    def _make_room(self, size: int, like: VisitedStates) -> None:
         have = len(self.states.paid)
         if size <= have:
             return

@@ -42,13 +42,15 @@ from dyparse.evaluation.run_result import (
 from dyparse.logger import Logger
 from dyparse.model.checkpoint import read_metrics, write_metrics
 from dyparse.model.parser import Parser
-from dyparse.model.sizes import Network
-from dyparse.runtime.device import prepare_machine
-from dyparse.runtime.signals import noticing
+from dyparse.model.sizes import ScorerSizes
+from dyparse.runtime.console import print_line
+from dyparse.runtime.device import prepare_device
+from dyparse.runtime.locks import exclusive_directory
+from dyparse.runtime.signals import deferring_signals
 from dyparse.system import System
 from dyparse.tensors.dropout import leave_uncompiled
 from dyparse.tensors.precision import resolved
-from dyparse.training.distributed import Processes, training_together
+from dyparse.training.distributed import World, distributed_training
 from dyparse.training.loop import Trainer
 from dyparse.training.messages import (
     describe_run,
@@ -56,12 +58,10 @@ from dyparse.training.messages import (
     next_commands,
     place,
     result_table,
-    say,
 )
 from dyparse.training.resume import NAME, TrainingFile
 from dyparse.training.run_directory import (
     MODEL,
-    claimed,
     forget,
     identity,
     keeper,
@@ -100,14 +100,14 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
     """Train a parser as configured; its results on dev and test."""
     run = built_run(config, choices, read)
     with ExitStack() as stack:
-        processes = stack.enter_context(training_together(run.device))
+        processes = stack.enter_context(distributed_training(run.device))
         beginning = begin(run, config, stack) if processes.is_first else True
-        beginning = processes.from_first(beginning)  # nobody reads before it is written
+        beginning = processes.broadcast(beginning)  # nobody reads before it is written
         if isinstance(beginning, DyparseError):
             raise beginning
         if not beginning:
             return finished_results(run)
-        say(describe_run(run.parser, run.lesson, choices, place(run.device, processes)))
+        print_line(describe_run(run.parser, run.lesson, choices, place(run.device, processes)))
         if run.options.compile:
             leave_uncompiled()
             run.parser.model.encoder.compile(dynamic=True)
@@ -124,7 +124,7 @@ def begin(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError
     Whether there is something to train, or the error that all processes are to raise.
     """
     try:
-        stack.enter_context(claimed(run.directory))
+        stack.enter_context(exclusive_directory(run.directory))
         return prepare_directory(run.directory, config, run.file)
     except DyparseError as error:
         return error
@@ -144,8 +144,10 @@ def finished_results(run: Run) -> dict[str, Any]:
             DyparseWarning,
             stacklevel=2,
         )
-    say(f"finished  already; train from the beginning with resume=false\n{result_table(results)}")
-    say(next_commands(run.directory / MODEL, run.treebank))
+    print_line(
+        f"finished  already; train from the beginning with resume=false\n{result_table(results)}"
+    )
+    print_line(next_commands(run.directory / MODEL, run.treebank))
     return results
 
 
@@ -155,14 +157,14 @@ def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
     treebank: Treebank = build(options.treebank, "treebank")
     system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
     exploration, loss = build(options.exploration, "exploration"), build(options.loss, "loss")
-    network = construct(Network, options.network, "network")
+    network = construct(ScorerSizes, options.network, "network")
     trainer: Trainer = build(options.trainer, "trainer")
     build(options.logger, "logger")
-    device = prepare_machine(options.device, options.threads, options.seed)
+    device = prepare_device(options.device, options.threads, options.seed)
     directory = run_directory(config, choices, treebank.name)
     require_place(directory)
 
-    say(f"treebank  {treebank.describe()}")
+    print_line(f"treebank  {treebank.describe()}")
     splits = read_splits(treebank, trainer.max_sentences, read)
     warn_of_long_sentences(splits["train"])
     remedy = "leave the column out of encoder.features"
@@ -176,7 +178,7 @@ def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
 
 
 def fresh_parser(
-    system: System, encoder: EncoderChoice, network: Network, sentences: Sequence[Sentence]
+    system: System, encoder: EncoderChoice, network: ScorerSizes, sentences: Sequence[Sentence]
 ) -> Parser:
     """A parser that knows the words of the sentences; ConfigError if it is too large to be made."""
     try:
@@ -189,7 +191,7 @@ def fresh_parser(
         ) from error
 
 
-def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
+def lead(run: Run, told: DictConfig, processes: World) -> dict[str, Any]:
     """What the first process does: train, keep the best parser, log; the results."""
     logger: Logger = build(run.options.logger, "logger")
     config: dict[str, Any] = OmegaConf.to_container(told)  # type: ignore[assignment]  # a DictConfig gives a dict
@@ -198,7 +200,7 @@ def lead(run: Run, told: DictConfig, processes: Processes) -> dict[str, Any]:
     try:
         with telling_what_is_kept(run.file):
             # Several processes wait for each other: there a signal ends them as they are.
-            with noticing(run.file.stop) if processes.count == 1 else nullcontext():
+            with deferring_signals(run.file.stop) if processes.count == 1 else nullcontext():
                 parts = (run.parser, run.lesson, keeper(run.directory))
                 epochs = run.trainer.train(*parts, file=run.file, processes=processes)
                 curve = follow_training(epochs, run.trainer.epochs, run.directory, log)
@@ -238,7 +240,7 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
     keep_result(run.directory, cell, shared_setting(run.options), curve, run.splits, best)
-    say(next_commands(model, run.treebank))
+    print_line(next_commands(model, run.treebank))
     return results
 
 
@@ -254,8 +256,8 @@ def follow_training(
             metrics.flush()
             curve.append(figures)
             log.epoch(figures)
-            say(epoch_line(figures, total))
-    say(f"trained in {time.perf_counter() - start:.0f} s")
+            print_line(epoch_line(figures, total))
+    print_line(f"trained in {time.perf_counter() - start:.0f} s")
     return curve
 
 
@@ -263,7 +265,7 @@ def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str
     """Results on dev and test, printed."""
     named = {split: sentences for split, sentences in splits.items() if split != "train"}
     results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
-    say(result_table(results))
+    print_line(result_table(results))
     return results
 
 

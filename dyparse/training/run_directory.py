@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from filelock import FileLock, Timeout
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -22,10 +21,11 @@ from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
 from dyparse.model.checkpoint_files import LISTED, MANIFEST
 from dyparse.model.parser import Parser
 from dyparse.runtime.atomic_files import write
-from dyparse.training.messages import say
+from dyparse.runtime.console import print_line
+from dyparse.runtime.locks import unwritable
 from dyparse.training.resume import DONE, NAME, TrainingFile
 
-CONFIG, MODEL, LOCK = "config.yaml", "model", ".lock"
+CONFIG, MODEL = "config.yaml", "model"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
 WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
@@ -37,37 +37,11 @@ def require_place(directory: Path) -> None:
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         reason = "no right to write there" if there.is_dir() else "not a directory"
-        raise _unwritable(directory, f"{there}: {reason}")
+        raise unwritable(directory, f"{there}: {reason}")
     for name in (MODEL, CONFIG, RESULT, NAME):
         path = directory / name
         if path.exists() and path.is_dir() != (name == MODEL):
-            raise _unwritable(directory, f"{path}: in the way")
-
-
-def _unwritable(directory: Path, reason: str, option: str = "output=DIR") -> ConfigError:
-    return ConfigError(
-        f"{directory}: cannot be written ({reason}); choose another place with {option}"
-    )
-
-
-@contextmanager
-def claimed(directory: Path, doing: str = "training", option: str = "output=DIR") -> Iterator[None]:
-    """The directory, made if need be, for this process alone; the claim ends with the process."""
-    lock = FileLock(directory / LOCK)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ConfigError(
-            f"{directory}: another process is {doing} there; wait for it, or choose another place "
-            f"with {option}"
-        ) from None
-    except OSError as error:
-        raise _unwritable(directory, str(error.strerror or error), option) from error
-    try:
-        yield
-    finally:
-        lock.release()
+            raise unwritable(directory, f"{path}: in the way")
 
 
 def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -> bool:
@@ -122,7 +96,7 @@ def _require_same_run(directory: Path, config: DictConfig) -> None:
 
 def _take_up(file: TrainingFile) -> None:
     if file.fits():
-        say(f"resuming  from {file.path}; train from the beginning with resume=false")
+        print_line(f"resuming  from {file.path}; train from the beginning with resume=false")
     elif file.path.exists():
         raise ConfigError(
             f"{file.path}: an unfinished training on other sentences or in another precision; "

@@ -23,12 +23,12 @@ from dyparse.errors import DyparseError, DyparseWarning
 from dyparse.exploration import Exploration
 from dyparse.loss import Loss
 from dyparse.model.parser import Parser
-from dyparse.rollout.rollout import walk_and_record
+from dyparse.rollout.rollout import rollout
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.moving_average import MovingAverage
-from dyparse.training.distributed import ALONE, Processes
+from dyparse.training.distributed import SINGLE, World
 from dyparse.training.out_of_memory import free_memory, is_out_of_memory
-from dyparse.training.replay_buffer import StateMemory
+from dyparse.training.replay_buffer import ReplayBuffer
 from dyparse.training.step import Exercise, Find, Found, Learnt, Update, added, summary
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Course:
     """One training as it goes on: optimizer, averaged weights, states kept."""
 
     def __init__(
-        self, trainer: "Trainer", parser: Parser, lesson: Lesson, processes: Processes = ALONE
+        self, trainer: "Trainer", parser: Parser, lesson: Lesson, processes: World = SINGLE
     ) -> None:
         self.trainer, self.parser, self.lesson = trainer, parser, lesson
         self.processes = processes
@@ -62,14 +62,14 @@ class Course:
             fused=True,
         )
         self.average = MovingAverage(parser.model, trainer.average_decay)
-        self.memory = StateMemory()
+        self.memory = ReplayBuffer()
         self.memory_lock = Lock()  # a batch tried again meets the walk ahead of the next one
         self.threads = torch.get_num_threads()
         self.update = Update(parser.model, lesson.loss, trainer.precision)
         self.update_together = processes.joined(self.update)
         known = parser.vocabulary.label_number
         self.words = np.array([len(s) for s in lesson.train])
-        self.labels = np.array([sum(r in known for r in s.relation) for s in lesson.train])
+        self.labels = np.array([sum(r in known for r in s.label) for s in lesson.train])
         self.left_out: set[int] = set()  # sentences that do not fit into memory
 
     def averaged_parser(self) -> Parser:
@@ -105,8 +105,8 @@ class Course:
         """The sentences with these numbers as a part of a batch of so many words and labels."""
         sentences = [self.lesson.train[k] for k in numbers]
         batch, gold = (
-            self.parser.batcher.batch(sentences, keys),
-            self.parser.batcher.gold(sentences),
+            self.parser.collator.batch(sentences, keys),
+            self.parser.collator.gold(sentences),
         )
         return Exercise(epoch, numbers, batch, gold, keys, key, *of_batch, counts)
 
@@ -197,8 +197,8 @@ class Course:
         """
         exploration, memory = self.lesson.exploration, self.memory
         N = exercise.gold.head.shape[1]
-        if exploration.walks_in(exercise.epoch):
-            visited = walk_and_record(
+        if exploration.rolls_out_in(exercise.epoch):
+            visited = rollout(
                 self.parser.system,
                 exploration,
                 scorer(),
@@ -211,12 +211,12 @@ class Course:
             if not exploration.keeps_states:
                 return Found(visited, 1)
             mine = (exercise.numbers, N, visited) if exercise.counts else None
-            with_states = [of_one for of_one in self.processes.gathered(mine) if of_one]
+            with_states = [of_one for of_one in self.processes.all_gather(mine) if of_one]
             with self.memory_lock:
                 for numbers, tokens, states in with_states:
                     memory.add(numbers, tokens, states, walk=exercise.epoch)
         with self.memory_lock:
-            of_walks = (exercise.keys, exploration.walks_learnt)
+            of_walks = (exercise.keys, exploration.replayed_rollouts)
             return Found(*memory.recall(exercise.numbers, N, *of_walks))
 
     def look_ahead(self, exercise: Exercise, walker: ThreadPoolExecutor) -> Find:
@@ -251,13 +251,17 @@ class Course:
                 return maker.submit(self.share, groups[step], epoch, step)
 
             def finder(exercise: Exercise) -> Find:
-                return self.look_ahead(exercise, walker) if self.trainer.walk_ahead else self.find
+                return (
+                    self.look_ahead(exercise, walker) if self.trainer.rollout_ahead else self.find
+                )
 
             exercise = make(first).result()
             find = finder(exercise)
             for step in range(first, len(groups)):
                 coming = make(step + 1) if step + 1 < len(groups) else None
-                find_next = finder(coming.result()) if coming and self.trainer.walk_ahead else find
+                find_next = (
+                    finder(coming.result()) if coming and self.trainer.rollout_ahead else find
+                )
                 yield step / len(groups), exercise, find
                 if coming:
                     exercise, find = coming.result(), find_next

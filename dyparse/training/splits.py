@@ -1,11 +1,11 @@
 """The sentences of a run: read before any work is done, and fit for it."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from dyparse.data.sentence import MOST_WORDS, Sentence
-from dyparse.errors import ConfigError, DyparseWarning, NoSplitError
-from dyparse.training.messages import say
+from dyparse.errors import DyparseWarning, NoSplitError
+from dyparse.runtime.console import print_line
 from dyparse.treebank import Treebank
 
 Read = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
@@ -24,20 +24,8 @@ def read_splits(
     try:
         splits["test"] = read(treebank, "test")[:max_sentences]
     except NoSplitError as error:
-        say(f"          no test results: {error}")
+        print_line(f"          no test results: {error}")
     return splits
-
-
-def require_columns(
-    features: Iterable[str], sentences: Sequence[Sentence], treebank: str, remedy: str
-) -> None:
-    """ConfigError if the encoder reads a column that is empty in all sentences."""
-    for name in ("upos", "xpos", "feats"):
-        if name in features and all(set(getattr(s, name)) == {"_"} for s in sentences):
-            raise ConfigError(
-                f"the encoder reads {name.upper()}, but that column of {treebank} is empty; "
-                f"tag the treebank, or {remedy}"
-            )
 
 
 def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dyparse.data.batch import Batch, Gold
 from dyparse.loss import Loss
 from dyparse.model.network import Model, label_loss
-from dyparse.rollout.rollout import Visited
+from dyparse.rollout.rollout import VisitedStates
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.dropout import STATES, keys_below
 from dyparse.tensors.precision import encoder_precision, scorer_precision
@@ -45,7 +45,7 @@ class Learnt(NamedTuple):
 class Found(NamedTuple):
     """States to learn from, and from how many walks they are."""
 
-    visited: Visited
+    visited: VisitedStates
     walks: int
 
 
@@ -98,7 +98,7 @@ def targets(exercise: Exercise, found: Found, device: torch.device) -> list[Tens
     return to_device([torch.from_numpy(array) for array in (*arrays, *trees)], device)
 
 
-def state_keys(exercise: Exercise, visited: Visited) -> NDArray[np.int64]:
+def state_keys(exercise: Exercise, visited: VisitedStates) -> NDArray[np.int64]:
     """[T]: keys that depend on a state's sentence, and its number there, alone."""
     first = np.searchsorted(visited.sentence, np.arange(len(exercise.keys)))
     number = np.arange(len(visited.sentence)) - first[visited.sentence]

@@ -29,7 +29,7 @@ def file(tmp_path):
 @pytest.fixture
 def predicted(tmp_path):
     """The same sentences; in the first, word 1 has another label."""
-    first = DEV[0].with_tree(DEV[0].head, ["other", *DEV[0].relation[1:]])
+    first = DEV[0].with_tree(DEV[0].head, ["other", *DEV[0].label[1:]])
     path = tmp_path / "predicted.conllu"
     path.write_text("".join(sentence.to_conllu() for sentence in [first, *DEV[1:]]))
     return path
@@ -42,12 +42,12 @@ def captions(picture):
 def test_the_first_sentence_is_drawn_to_standard_output_and_others_if_asked_for(command, file):
     status, out, err = command(file)
     assert (status, err) == (0, "")
-    assert captions(out) == [DEV[0].identifier]
+    assert captions(out) == [DEV[0].sent_id]
     assert sorted(groups(out)) == list(range(1, len(DEV[0]) + 1))
     assert sorted(texts(out, "dtree-tag")) == sorted(DEV[0].upos)
-    assert captions(command(file, "--sentence", 3)[1]) == [DEV[2].identifier]
-    both = command(file, "--sentence", DEV[4].identifier, "--sentence", 2)[1]
-    assert captions(both) == [DEV[4].identifier, DEV[1].identifier]
+    assert captions(command(file, "--sentence", 3)[1]) == [DEV[2].sent_id]
+    both = command(file, "--sentence", DEV[4].sent_id, "--sentence", 2)[1]
+    assert captions(both) == [DEV[4].sent_id, DEV[1].sent_id]
     assert len(captions(command(file, "--all")[1])) == len(DEV)
     assert captions(command("-", "--sentence", 2, stdin=file.read_text())[1]) == captions(
         command(file, "--sentence", 2)[1]

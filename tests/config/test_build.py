@@ -27,7 +27,7 @@ from dyparse.config.build import (
 from dyparse.config.hydra_errors import clear_option_errors, explanation
 from dyparse.errors import ConfigError
 from dyparse.evaluation.evaluate import evaluate
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.training.run import train
 
 CHOICES = ("encoder", "exploration", "logger", "loss", "system", "treebank")
@@ -293,8 +293,8 @@ def test_only_files_of_the_choice_can_be_restored_with_their_own_options(describ
 
 
 def test_construct_fills_in_what_is_not_given():
-    assert construct(Network, {"hidden": 5}, "network") == Network(hidden=5)
-    assert construct(Network, {}, "network") == Network()
+    assert construct(ScorerSizes, {"hidden": 5}, "network") == ScorerSizes(hidden=5)
+    assert construct(ScorerSizes, {}, "network") == ScorerSizes()
 
 
 def test_a_sweep_runs_every_combination_in_its_own_directory(tmp_path):

@@ -10,7 +10,7 @@ from helpers.tiny import sample
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dyparse.data.batch import FEATURES, Bags, Batcher, group_by_length, windows
+from dyparse.data.batch import FEATURES, Bags, Collator, group_by_length, windows
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.data.vocabulary import PADDING, ROOT, UNKNOWN, Vocabulary, shortened, subwords
 
@@ -21,13 +21,13 @@ STRANGE = Sentence.from_words(
     upos=["NEW", "NOUN", "_"],
     xpos=["??", "_", "_"],
     feats=["New=Yes", "Number=Sing|New=Yes", "_"],
-).with_tree([2, 0, 2], ["new:relation", "root", "obj"])
+).with_tree([2, 0, 2], ["new:label", "root", "obj"])
 SENTENCES = [*TRAIN[:3], STRANGE, TRAIN[3]]
 
 
 @pytest.fixture(scope="module")
-def batcher():
-    return Batcher(Vocabulary.from_sentences(TRAIN), frozenset(FEATURES), BUCKETS)
+def collator():
+    return Collator(Vocabulary.from_sentences(TRAIN), frozenset(FEATURES), BUCKETS)
 
 
 def expected_grid(column, number):
@@ -48,8 +48,8 @@ def numbers_in(bags: Bags, b, token):
     return bags.numbers[offsets[entry] : offsets[entry + 1]].tolist()
 
 
-def test_words_and_tags_are_numbers_with_the_root_first_and_padding_last(batcher):
-    batch, v = batcher.batch(SENTENCES), batcher.vocabulary
+def test_words_and_tags_are_numbers_with_the_root_first_and_padding_last(collator):
+    batch, v = collator.batch(SENTENCES), collator.vocabulary
     lower = expected_grid(lambda s: [form.lower() for form in s.form], v.word_number)
     np.testing.assert_array_equal(batch.word, lower)
     np.testing.assert_array_equal(batch.upos, expected_grid(lambda s: s.upos, v.upos_number))
@@ -58,24 +58,24 @@ def test_words_and_tags_are_numbers_with_the_root_first_and_padding_last(batcher
     assert (lower == PADDING).any()
 
 
-def test_lengths_count_the_root_for_the_network_and_not_for_the_walk(batcher):
-    batch = batcher.batch(SENTENCES)
+def test_lengths_count_the_root_for_the_network_and_not_for_the_walk(collator):
+    batch = collator.batch(SENTENCES)
     assert batch.words.tolist() == [len(s) for s in SENTENCES]
     assert batch.words.dtype == np.int32
     assert batch.length.tolist() == [len(s) + 1 for s in SENTENCES]
     assert batch.shape == tuple(batch.word.shape)
 
 
-def test_every_token_has_the_bag_of_its_own_subwords(batcher):
-    bags = batcher.batch(SENTENCES).subword
+def test_every_token_has_the_bag_of_its_own_subwords(collator):
+    bags = collator.batch(SENTENCES).subword
     for b, sentence in enumerate(SENTENCES):
         assert numbers_in(bags, b, 0) == [BUCKETS]  # the root's own
         for w, form in enumerate(sentence.form, 1):
             assert sorted(numbers_in(bags, b, w)) == subwords(form, BUCKETS)
 
 
-def test_every_token_has_the_bag_of_its_own_features(batcher):
-    bags, number = batcher.batch(SENTENCES).feats, batcher.vocabulary.feature_number
+def test_every_token_has_the_bag_of_its_own_features(collator):
+    bags, number = collator.batch(SENTENCES).feats, collator.vocabulary.feature_number
     for b, sentence in enumerate(SENTENCES):
         assert numbers_in(bags, b, 0) == [ROOT]
         for w, column in enumerate(sentence.feats, 1):
@@ -83,8 +83,8 @@ def test_every_token_has_the_bag_of_its_own_features(batcher):
             assert numbers_in(bags, b, w) == wanted
 
 
-def test_every_token_has_the_characters_of_its_own_form(batcher):
-    batch, number = batcher.batch(SENTENCES), batcher.vocabulary.character_number
+def test_every_token_has_the_characters_of_its_own_form(collator):
+    batch, number = collator.batch(SENTENCES), collator.vocabulary.character_number
     for b, sentence in enumerate(SENTENCES):
         for w, form in enumerate(sentence.form, 1):
             row = batch.character[batch.form[b, w]].tolist()
@@ -94,18 +94,18 @@ def test_every_token_has_the_characters_of_its_own_form(batcher):
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_features_that_are_not_used_are_absent(batcher, feature):
-    batch = Batcher(batcher.vocabulary, frozenset([feature]), BUCKETS).batch(SENTENCES)
+def test_features_that_are_not_used_are_absent(collator, feature):
+    batch = Collator(collator.vocabulary, frozenset([feature]), BUCKETS).batch(SENTENCES)
     present = {name for name in FEATURES if getattr(batch, name) is not None}
     assert present == {feature}
     assert (batch.form is not None) == (feature == "character")
 
 
-def test_a_second_batch_is_not_changed_by_the_first(batcher):
-    fresh = Batcher(batcher.vocabulary, frozenset(FEATURES), BUCKETS)
+def test_a_second_batch_is_not_changed_by_the_first(collator):
+    fresh = Collator(collator.vocabulary, frozenset(FEATURES), BUCKETS)
     fresh.batch(TRAIN)
     for one, other in zip(
-        tensors_of(fresh.batch(SENTENCES)), tensors_of(batcher.batch(SENTENCES)), strict=True
+        tensors_of(fresh.batch(SENTENCES)), tensors_of(collator.batch(SENTENCES)), strict=True
     ):
         torch.testing.assert_close(one, other)
 
@@ -119,8 +119,8 @@ def tensors_of(batch):
     return found
 
 
-def test_a_batch_moves_to_a_device_as_a_whole(batcher):
-    batch = batcher.batch(SENTENCES)
+def test_a_batch_moves_to_a_device_as_a_whole(collator):
+    batch = collator.batch(SENTENCES)
     moved = batch.to(torch.device("meta"))
     assert len(tensors_of(moved)) == len(tensors_of(batch)) >= 12
     assert {tensor.device.type for tensor in tensors_of(moved)} == {"meta"}
@@ -128,13 +128,13 @@ def test_a_batch_moves_to_a_device_as_a_whole(batcher):
     assert moved.shape == batch.shape
 
 
-def test_gold_trees_are_arrays_and_an_unseen_relation_is_no_label(batcher):
-    gold = batcher.gold(SENTENCES)
-    labels = batcher.vocabulary.labels
+def test_gold_trees_are_arrays_and_an_unseen_relation_is_no_label(collator):
+    gold = collator.gold(SENTENCES)
+    labels = collator.vocabulary.labels
     for b, sentence in enumerate(SENTENCES):
         n = len(sentence)
         assert gold.head[b, 1 : n + 1].tolist() == sentence.head
-        known = [r if r in labels else None for r in sentence.relation]
+        known = [r if r in labels else None for r in sentence.label]
         numbers = gold.label[b, 1 : n + 1].tolist()
         assert [labels[k] if k != NONE else None for k in numbers] == known
         assert (gold.label[b, n + 1 :] == NONE).all()
@@ -142,7 +142,7 @@ def test_gold_trees_are_arrays_and_an_unseen_relation_is_no_label(batcher):
     assert gold.label[3, 1] == NONE
     assert gold.head.dtype == np.int32
     assert gold.label.dtype == np.int64
-    assert gold.head.shape == gold.label.shape == batcher.batch(SENTENCES).shape
+    assert gold.head.shape == gold.label.shape == collator.batch(SENTENCES).shape
 
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=80)

@@ -40,7 +40,7 @@ def test_line_numbers_and_word_lines_point_at_the_words(text):
             columns = lines[sentence.line_number - 1 + index].decode().rstrip("\r").split("\t")
             assert columns[1] == sentence.form[word]
             assert columns[5] == sentence.feats[word]
-            assert columns[6:8] == [str(sentence.head[word]), sentence.relation[word]]
+            assert columns[6:8] == [str(sentence.head[word]), sentence.label[word]]
 
 
 @settings(deadline=None)
@@ -119,13 +119,13 @@ def test_the_message_has_file_line_sentence_finding_expectation_and_remedy(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("head", "relation", "deps"),
+    ("head", "label", "deps"),
     [("_", "_", "_"), ("77", "x", "???"), ("", "", ""), ("1", "", "_")],
 )
-def test_without_trees_head_deprel_and_deps_may_be_anything(head, relation, deps):
-    text = f"1\ta\t_\tX\t_\t_\t{head}\t{relation}\t{deps}\t_\n\n"
+def test_without_trees_head_deprel_and_deps_may_be_anything(head, label, deps):
+    text = f"1\ta\t_\tX\t_\t_\t{head}\t{label}\t{deps}\t_\n\n"
     (sentence,) = sentences_of(text, trees=False)
-    assert (sentence.form, sentence.head, sentence.relation) == (["a"], [NONE], ["_"])
+    assert (sentence.form, sentence.head, sentence.label) == (["a"], [NONE], ["_"])
     assert sentence.to_conllu() == text
     parsed = sentence.with_tree([0], ["root"]).to_conllu()
     assert parsed == f"1\ta\t_\tX\t_\t_\t0\troot\t{deps}\t_\n\n"
@@ -150,8 +150,8 @@ def test_a_byte_order_mark_is_accepted_and_kept(first):
     text = "\ufeff" + first
     (sentence,) = sentences_of(text)
     assert sentence.form == ["a", "b", "c"]
-    assert sentence.identifier == ("s" if first != SOUND else "")
-    assert sentence.with_tree(sentence.head, sentence.relation).to_conllu() == text
+    assert sentence.sent_id == ("s" if first != SOUND else "")
+    assert sentence.with_tree(sentence.head, sentence.label).to_conllu() == text
 
 
 def test_reading_is_streaming():

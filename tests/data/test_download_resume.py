@@ -201,9 +201,9 @@ def test_a_server_that_never_gives_all_is_given_up(tmp_path):
 
 
 def test_a_claim_of_too_few_bytes_does_not_pass_for_the_whole_file(tmp_path):
-    for claimed in (0, HALF, len(BODY) - 1):
+    for exclusive_directory in (0, HALF, len(BODY) - 1):
         with (
-            serving(BODY, Answer(length=claimed), headers=TAG) as server,
+            serving(BODY, Answer(length=exclusive_directory), headers=TAG) as server,
             pytest.raises(TreebankError, match="not a sound"),
         ):
             download(NAME, root=tmp_path, url=server.url)

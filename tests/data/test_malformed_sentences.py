@@ -157,7 +157,7 @@ def test_workers_skip_the_same_and_write_the_same_bytes(
     monkeypatch,
     few,
 ):
-    monkeypatch.setattr("dyparse.parsing.chunks.WORDS_PER_SHARE", few)
+    monkeypatch.setattr("dyparse.parsing.chunks.WORDS_PER_CHUNK", few)
     monkeypatch.setattr("dyparse.model.parser.WORDS_PER_WINDOW", few)
     dev = [s.to_conllu() for s in sample("dev")[:60]]
     paths = [

@@ -44,15 +44,15 @@ def test_columns_are_those_of_words_only():
     assert sentence.xpos == ["V", "_", "_", "_", "N"]
     assert sentence.feats == ["Mood=Imp", "_", "_", "_", "Gender=Masc"]
     assert sentence.head == [0, 1, 5, 5, 1]
-    assert sentence.relation == ["root", "obj", "case", "det", "obl"]
-    assert sentence.identifier == "hand-1"
+    assert sentence.label == ["root", "obj", "case", "det", "obl"]
+    assert sentence.sent_id == "hand-1"
     assert [sentence.lines[i][0] for i in sentence.word_lines] == list("12345")
 
 
 def test_another_tree_changes_head_and_deprel_of_words_and_nothing_else():
-    head, relation = [2, 0, 2, 3, NONE], ["a", "b", "c", "d", "_"]
-    changed = sentence_of(TEXT).with_tree(head, relation)
-    assert (changed.head, changed.relation) == (head, relation)
+    head, label = [2, 0, 2, 3, NONE], ["a", "b", "c", "d", "_"]
+    changed = sentence_of(TEXT).with_tree(head, label)
+    assert (changed.head, changed.label) == (head, label)
     expected = (
         TEXT.replace("\t0\troot\t", "\t2\ta\t")
         .replace("\t1\tobj\t", "\t0\tb\t")
@@ -82,7 +82,7 @@ def test_taking_a_tree_away_and_giving_it_back_restores_the_bytes(text, data):
         n = len(sentence)
         other = data.draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
         changed = sentence.with_tree(other, ["other"] * n)
-        assert changed.with_tree(sentence.head, sentence.relation) == sentence
+        assert changed.with_tree(sentence.head, sentence.label) == sentence
 
 
 def test_words_become_a_sentence_that_reads_back():
@@ -120,7 +120,7 @@ def test_a_token_list_of_conllu_keeps_words_ranges_and_metadata():
     assert sentence.form == expected.form
     assert sentence.feats == expected.feats
     assert sentence.head == expected.head
-    assert sentence.identifier == "hand-1"
+    assert sentence.sent_id == "hand-1"
     lines = [line for line in TEXT.splitlines() if line[:1] != "#"]
     assert [line for line in sentence.to_conllu().splitlines() if line[:1] != "#"] == lines
 

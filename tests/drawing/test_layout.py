@@ -125,5 +125,5 @@ def test_real_sentences_are_drawn_inside_the_width():
     files = sorted(UD.glob("*/*-dev.conllu"))
     for path in files:
         for sentence in itertools.islice(read_sentences(path, trees=True), 12):
-            shown = Tree("", sentence.form, sentence.head, sentence.relation, sentence.upos)
+            shown = Tree("", sentence.form, sentence.head, sentence.label, sentence.upos)
             assert assert_inside(tree_picture([shown], width=900)) <= 900

@@ -28,7 +28,7 @@ NASTY = [
 @pytest.mark.parametrize("width", [None, LEAST_WIDTH])
 def test_every_arc_has_one_arrow_its_label_and_both_ends(width):
     sentence = max(sample("dev")[:8], key=len)
-    gold = Tree("gold", sentence.form, sentence.head, sentence.relation, sentence.upos)
+    gold = Tree("gold", sentence.form, sentence.head, sentence.label, sentence.upos)
     picture = tree_picture([gold, gold], width=width)
     for number in range(2):
         arcs = groups(picture, number)
@@ -37,7 +37,7 @@ def test_every_arc_has_one_arrow_its_label_and_both_ends(width):
             tips = [p for g in pieces for p in g.findall(f"{SVG}path[@class='dtree-tip']")]
             labels = [t.text for g in pieces for t in g.findall(f"{SVG}text[@class='dtree-label']")]
             assert len(tips) == 1
-            assert labels == [sentence.relation[word - 1]]
+            assert labels == [sentence.label[word - 1]]
             assert {g.get("data-head") for g in pieces} == {str(sentence.head[word - 1])}
             assert len(pieces) == 1 or (width and len(pieces) == 2)
     assert sorted(texts(picture, "dtree-word")) == sorted(sentence.form * 2)

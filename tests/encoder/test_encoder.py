@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from torch import nn
 
 from dyparse.config.build import build
-from dyparse.data.batch import FEATURES, Batcher
+from dyparse.data.batch import FEATURES, Collator
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder.bilstm import BiLSTM, BiLSTMLayer, ByLength, Mirror, reading_order
@@ -36,10 +36,10 @@ def choice_of(path, features=None):
 
 
 def built(choice):
-    """The encoder's module, always with the same weights, and the batcher that feeds it."""
+    """The encoder's module, always with the same weights, and the collator that feeds it."""
     torch.manual_seed(5)
-    batcher = Batcher(VOCABULARY, frozenset(choice.features), choice.subword_buckets)
-    return choice.build(VOCABULARY), batcher
+    collator = Collator(VOCABULARY, frozenset(choice.features), choice.subword_buckets)
+    return choice.build(VOCABULARY), collator
 
 
 def keys_for(sentences, first=0):
@@ -49,19 +49,19 @@ def keys_for(sentences, first=0):
 
 @encoders
 def test_there_is_a_vector_of_the_promised_width_for_every_token(path):
-    encoder, batcher = built(choice_of(path))
-    batch = batcher.batch(MIXED, keys_for(MIXED))
+    encoder, collator = built(choice_of(path))
+    batch = collator.batch(MIXED, keys_for(MIXED))
     assert encoder(batch).shape == (*batch.shape, encoder.width)
 
 
 @encoders
 def test_a_sentence_has_the_same_vectors_in_every_batch(path):
-    encoder, batcher = built(choice_of(path, ALL))
+    encoder, collator = built(choice_of(path, ALL))
     encoder.eval()
-    together = encoder(batcher.batch(MIXED))
-    backwards = encoder(batcher.batch(MIXED[::-1])).flip(0)
+    together = encoder(collator.batch(MIXED))
+    backwards = encoder(collator.batch(MIXED[::-1])).flip(0)
     for b, sentence in enumerate(MIXED):
-        alone = encoder(batcher.batch([sentence]))[0]
+        alone = encoder(collator.batch([sentence]))[0]
         assert alone.abs().max() > 0.01
         for other in (together[b, : len(sentence) + 1], backwards[b, : len(sentence) + 1]):
             torch.testing.assert_close(other, alone, atol=1e-5, rtol=0)
@@ -74,8 +74,8 @@ def test_a_sentence_has_the_same_vectors_in_every_batch(path):
     ids="-".join,
 )
 def test_features_are_switched_by_name(path, features):
-    encoder, batcher = built(choice_of(path, features))
-    vectors = encoder(batcher.batch(MIXED, keys_for(MIXED)))
+    encoder, collator = built(choice_of(path, features))
+    vectors = encoder(collator.batch(MIXED, keys_for(MIXED)))
     assert vectors.isfinite().all()
 
 
@@ -96,22 +96,22 @@ def test_only_the_chosen_features_are_seen(path):
         (["subword"], same_tags, False),
         (["character"], same_tags, False),
     ]:
-        encoder, batcher = built(choice_of(path, features))
-        one, other = encoder.eval()(batcher.batch(pair))
+        encoder, collator = built(choice_of(path, features))
+        one, other = encoder.eval()(collator.batch(pair))
         assert torch.equal(one, other) == is_equal, features
 
 
 @encoders
 def test_everything_unknown_still_has_finite_vectors(path):
-    encoder, batcher = built(choice_of(path, ALL))
+    encoder, collator = built(choice_of(path, ALL))
     for module in (encoder.train(), encoder.eval()):
-        assert module(batcher.batch([STRANGE], keys_for([STRANGE]))).isfinite().all()
+        assert module(collator.batch([STRANGE], keys_for([STRANGE]))).isfinite().all()
 
 
 @encoders
 def test_the_gradient_reaches_every_parameter(path):
-    encoder, batcher = built(choice_of(path, ALL))
-    encoder.eval()(batcher.batch(MIXED)).square().sum().backward()
+    encoder, collator = built(choice_of(path, ALL))
+    encoder.eval()(collator.batch(MIXED)).square().sum().backward()
     for name, parameter in encoder.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
@@ -120,8 +120,8 @@ def test_the_gradient_reaches_every_parameter(path):
 
 @encoders
 def test_vectors_depend_on_chance_while_training_only(path):
-    encoder, batcher = built(choice_of(path, ALL))
-    batch, other = (batcher.batch(MIXED, keys_for(MIXED, first)) for first in (0, 100))
+    encoder, collator = built(choice_of(path, ALL))
+    batch, other = (collator.batch(MIXED, keys_for(MIXED, first)) for first in (0, 100))
     encoder.eval()
     assert torch.equal(encoder(batch), encoder(other))
     encoder.train()
@@ -131,24 +131,24 @@ def test_vectors_depend_on_chance_while_training_only(path):
 
 @encoders
 def test_a_sentence_loses_the_same_components_in_every_batch(path):
-    encoder, batcher = built(choice_of(path, ALL))
+    encoder, collator = built(choice_of(path, ALL))
     encoder.train()
     keys = keys_for(MIXED)
-    together = encoder(batcher.batch(MIXED, keys))
+    together = encoder(collator.batch(MIXED, keys))
     for b, sentence in enumerate(MIXED):
-        alone = encoder(batcher.batch([sentence], keys[b : b + 1]))[0]
+        alone = encoder(collator.batch([sentence], keys[b : b + 1]))[0]
         torch.testing.assert_close(together[b, : len(sentence) + 1], alone, atol=1e-5, rtol=0)
 
 
 @encoders
 def test_a_word_far_away_changes_a_vector(path):
-    encoder, batcher = built(choice_of(path))
+    encoder, collator = built(choice_of(path))
     words = ["The"] * 12
     ends = [Sentence.from_words([*words, last]) for last in ("dog", "Zzyzx")]
-    one, other = encoder.eval()(batcher.batch(ends))
+    one, other = encoder.eval()(collator.batch(ends))
     assert not torch.equal(one[1], other[1])
     begins = [Sentence.from_words([first, *words]) for first in ("dog", "Zzyzx")]
-    one, other = encoder(batcher.batch(begins))
+    one, other = encoder(collator.batch(begins))
     assert not torch.equal(one[-1], other[-1])
 
 
@@ -164,22 +164,22 @@ def input_of_first_lstm(encoder, batch):
 
 
 def test_mirroring_equals_a_bidirectional_lstm_over_each_sentence():
-    encoder, batcher = built(small_encoder(hidden=7, layers=3))
+    encoder, collator = built(small_encoder(hidden=7, layers=3))
     encoder.eval()
     lstms = [module for module in encoder.modules() if isinstance(module, nn.LSTM)]
     assert len(lstms) == 3
-    vectors = encoder(batcher.batch(MIXED))
+    vectors = encoder(collator.batch(MIXED))
     for b, sentence in enumerate(MIXED):
-        _, x = input_of_first_lstm(encoder, batcher.batch([sentence]))
+        _, x = input_of_first_lstm(encoder, collator.batch([sentence]))
         for lstm in lstms:
             x, _ = lstm(x)
         torch.testing.assert_close(vectors[b, : len(sentence) + 1], x[:, 0], atol=1e-5, rtol=0)
 
 
 def test_packed_sentences_as_on_a_gpu_have_the_vectors_of_mirrored_ones_and_their_gradients():
-    encoder, batcher = built(small_encoder(hidden=7))
+    encoder, collator = built(small_encoder(hidden=7))
     (layer,) = encoder.layers
-    batch = batcher.batch(MIXED)
+    batch = collator.batch(MIXED)
     _, x = input_of_first_lstm(encoder.eval(), batch)
     is_word = (torch.arange(x.shape[0]).unsqueeze(1) < batch.length).unsqueeze(-1)  # [N, B, 1]
     results = []
@@ -196,8 +196,8 @@ def test_packed_sentences_as_on_a_gpu_have_the_vectors_of_mirrored_ones_and_thei
 
 
 def test_the_layout_is_chosen_by_the_device():
-    _, batcher = built(small_encoder())
-    batch = batcher.batch(MIXED)
+    _, collator = built(small_encoder())
+    batch = collator.batch(MIXED)
     x = torch.zeros(batch.shape[1], batch.shape[0], 1)
     assert isinstance(reading_order(batch, x), Mirror)
     on_device = reading_order(batch.to(torch.device("meta")), x.to("meta"))
@@ -206,10 +206,10 @@ def test_the_layout_is_chosen_by_the_device():
 
 
 def test_dropout_takes_the_same_components_at_every_position():
-    encoder, batcher = built(
+    encoder, collator = built(
         small_encoder(features=["upos"], upos_width=400, input_dropout=0.3, word_dropout=0.0)
     )
-    batch = batcher.batch(TRAIN[:8], keys_for(TRAIN[:8]))
+    batch = collator.batch(TRAIN[:8], keys_for(TRAIN[:8]))
     _, without = input_of_first_lstm(encoder.eval(), batch)
     _, dropped = input_of_first_lstm(encoder.train(), batch)
     for b, sentence in enumerate(TRAIN[:8]):
@@ -228,15 +228,15 @@ def test_dropout_takes_the_same_components_at_every_position():
 
 
 def test_word_dropout_reads_a_share_of_known_words_as_unknown_and_the_root_never():
-    encoder, batcher = built(
+    encoder, collator = built(
         small_encoder(features=["word"], word_width=8, input_dropout=0.0, word_dropout=0.4)
     )
     assert "the" in VOCABULARY.words
     sentences = [Sentence.from_words(["the"] * 20)] * 50
-    batch = batcher.batch(sentences, keys_for(sentences))
+    batch = collator.batch(sentences, keys_for(sentences))
     _, plain = input_of_first_lstm(encoder.eval(), batch)
     _, dropped = input_of_first_lstm(encoder.train(), batch)
-    _, unknown = input_of_first_lstm(encoder.eval(), batcher.batch([STRANGE]))
+    _, unknown = input_of_first_lstm(encoder.eval(), collator.batch([STRANGE]))
     changed = (dropped != plain).any(-1)  # [N, B]
     assert not changed[0].any()
     assert 0.3 < changed[1:].float().mean() < 0.5

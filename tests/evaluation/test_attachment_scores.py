@@ -23,22 +23,22 @@ SAMPLE = Path(treebank.__file__).parent / "sample_data"
 REAL = ("UD_English-LinES", "UD_Gothic-PROIEL", "UD_Turkish-IMST", "UD_Hungarian-Szeged")
 
 
-def tree(words, heads, relations, tags=None):
-    """A sentence written in short: words, heads, relations and tags as text."""
+def tree(words, heads, labels, tags=None):
+    """A sentence written in short: words, heads, labels and tags as text."""
     sentence = Sentence.from_words(words.split(), upos=tags.split() if tags else None)
-    return sentence.with_tree([int(h) for h in heads.split()], relations.split())
+    return sentence.with_tree([int(h) for h in heads.split()], labels.split())
 
 
 WORDS = "A hearing is scheduled on the issue ."
 TAGS = "DET NOUN AUX VERB ADP DET NOUN PUNCT"
 GOLD = tree(WORDS, "2 4 4 0 7 7 2 4", "det nsubj:pass aux:pass root case det nmod punct", TAGS)
-# heads wrong: issue, '.'; relations wrong: hearing (subtype only), on, issue
+# heads wrong: issue, '.'; labels wrong: hearing (subtype only), on, issue
 PREDICTED = tree(WORDS, "2 4 4 0 7 7 4 7", "det nsubj aux:pass root mark det obl punct", TAGS)
 SHORT = tree("Yes !", "0 1", "root punct", "INTJ PUNCT")
 
 
-def corrupted(sentence, relations, rng):
-    """The sentence with some other heads and relations, still a tree with one root."""
+def corrupted(sentence, labels, rng):
+    """The sentence with some other heads and labels, still a tree with one root."""
     head = np.array([0, *sentence.head])
     n = len(sentence)
     if rng.random() < 0.2:  # another root: the old one below it
@@ -50,11 +50,11 @@ def corrupted(sentence, relations, rng):
         if head[word] > 0 and rng.random() < 0.15 and not descends(head, above, word):
             head[word] = above
     changed = rng.random(n) < 0.15
-    relation = [
-        str(rng.choice(relations)) if change else old
-        for change, old in zip(changed, sentence.relation, strict=True)
+    label = [
+        str(rng.choice(labels)) if change else old
+        for change, old in zip(changed, sentence.label, strict=True)
     ]
-    return sentence.with_tree(head[1:], relation)
+    return sentence.with_tree(head[1:], label)
 
 
 def descends(head, word, ancestor):
@@ -75,8 +75,8 @@ def official(gold, predicted):
 
 def check_against_official(gold, seed):
     rng = np.random.default_rng(seed)
-    relations = sorted({relation for s in gold for relation in s.relation})
-    predicted = [corrupted(s, relations, rng) for s in gold]
+    labels = sorted({label for s in gold for label in s.label})
+    predicted = [corrupted(s, labels, rng) for s in gold]
     ours, theirs = attachment_scores(gold, predicted), official(gold, predicted)
     assert 30 < ours.las_universal < ours.uas < 95
     assert ours.las <= ours.las_universal
@@ -131,10 +131,10 @@ def test_without_tags_punctuation_is_what_gold_relates_so():
 
 
 def test_exact_match_without_punctuation_forgives_punctuation_only():
-    wrong_stop = GOLD.with_tree([*GOLD.head[:-1], 7], GOLD.relation)
+    wrong_stop = GOLD.with_tree([*GOLD.head[:-1], 7], GOLD.label)
     assert attachment_scores([GOLD], [wrong_stop]).exact_labelled == 0
     assert attachment_scores([GOLD], [wrong_stop], punctuation=False).exact_labelled == 100
-    wrong_label = GOLD.with_tree(GOLD.head, ["dep", *GOLD.relation[1:]])
+    wrong_label = GOLD.with_tree(GOLD.head, ["dep", *GOLD.label[1:]])
     scores = attachment_scores([GOLD], [wrong_label], punctuation=False)
     assert (scores.exact_unlabelled, scores.exact_labelled) == (100, 0)
 
@@ -158,22 +158,22 @@ def test_a_gold_relation_that_is_never_predicted_is_an_error_and_not_a_crash():
     predicted = tree("a b", "0 1", "root dep")
     assert attachment_scores([gold], [predicted]).las == 50
     report = score_report([gold], [predicted])
-    assert (report.by_relation["never:seen"].recall, report.by_relation["dep"].precision) == (0, 0)
+    assert (report.by_label["never:seen"].recall, report.by_label["dep"].precision) == (0, 0)
 
 
 # --- by class of arcs ----------------------------------------------------------------------------
 
 
-def test_scores_by_relation_are_those_counted_by_hand():
-    by_relation = score_report([GOLD, SHORT], [PREDICTED, SHORT]).by_relation
-    det, punct, mark = by_relation["det"], by_relation["punct"], by_relation["mark"]
+def test_scores_by_label_are_those_counted_by_hand():
+    by_label = score_report([GOLD, SHORT], [PREDICTED, SHORT]).by_label
+    det, punct, mark = by_label["det"], by_label["punct"], by_label["mark"]
     assert (det.gold, det.predicted, det.recall, det.precision, det.f1) == (2, 2, 100, 100, 100)
     assert (punct.gold, punct.predicted, punct.recall, punct.precision) == (2, 2, 50, 50)
     assert (mark.gold, mark.predicted, mark.recall, mark.precision, mark.f1) == (0, 1, None, 0, 0)
-    assert (by_relation["nsubj:pass"].recall, by_relation["nsubj:pass"].precision) == (0, None)
-    counts = [scores.gold for scores in by_relation.values()]
+    assert (by_label["nsubj:pass"].recall, by_label["nsubj:pass"].precision) == (0, None)
+    counts = [scores.gold for scores in by_label.values()]
     assert counts == sorted(counts, reverse=True)
-    assert sum(counts) == sum(scores.predicted for scores in by_relation.values()) == 10
+    assert sum(counts) == sum(scores.predicted for scores in by_label.values()) == 10
 
 
 def test_scores_by_length_are_those_counted_by_hand():
@@ -201,7 +201,7 @@ def test_scores_of_nonprojective_arcs_are_those_counted_by_hand():
     assert (nonprojective.predicted, nonprojective.precision, nonprojective.f1) == (0, None, 0)
     assert score_report([GOLD], [GOLD]).nonprojective.f1 == 100
     assert score_report([SHORT], [SHORT]).nonprojective.f1 is None
-    found_and_more = PREDICTED.with_tree([4, 4, 4, 0, 7, 7, 2, 5], PREDICTED.relation)
+    found_and_more = PREDICTED.with_tree([4, 4, 4, 0, 7, 7, 2, 5], PREDICTED.label)
     figures = score_report([GOLD], [found_and_more]).nonprojective
     assert (figures.gold, figures.predicted, figures.recall) == (1, 2, 100)
     assert (figures.precision, figures.f1) == (50, pytest.approx(200 / 3))
@@ -244,7 +244,7 @@ def test_report_holds_both_readings_of_punctuation_and_survives_json():
     )
     data = report.to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["by_relation"]["det"]["gold"] == 2
+    assert data["by_label"]["det"]["gold"] == 2
 
 
 def test_table_is_aligned_and_shows_every_figure():
@@ -255,7 +255,7 @@ def test_table_is_aligned_and_shows_every_figure():
     assert [line.split()[-2:] for line in lines if line.startswith("UAS")] == [["80.00", "87.50"]]
     assert [line.split()[-2:] for line in lines if line.startswith("words")] == [["10", "8"]]
     rows = {line.split()[0]: line.split()[1:] for line in blocks[3][1:]}
-    assert rows.keys() == report.by_relation.keys()
+    assert rows.keys() == report.by_label.keys()
     assert rows["mark"] == ["0", "1", "-", "0.00", "0.00"]
 
 
@@ -271,4 +271,4 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(score):
     with pytest.raises(TreebankError, match=r"predicted head of word 1 is -1, expected 0\.\.2"):
         score([GOLD, SHORT], [GOLD, treeless])
     with pytest.raises(TreebankError, match=r"gold head of word 2 is 3, expected 0\.\.2"):
-        score([GOLD, SHORT.with_tree([0, 3], SHORT.relation)], [GOLD, SHORT])
+        score([GOLD, SHORT.with_tree([0, 3], SHORT.label)], [GOLD, SHORT])

@@ -50,9 +50,9 @@ MOVES = [
 ]
 
 
-def sentence_with(head, relation, upos=None):
+def sentence_with(head, label, upos=None):
     words = [f"w{k}" for k in range(len(head))]
-    return Sentence.from_words(words, upos=upos).with_tree(head, relation)
+    return Sentence.from_words(words, upos=upos).with_tree(head, label)
 
 
 def derivations_of(rows, **columns):
@@ -230,7 +230,7 @@ def total(table, column):
 def test_groups_add_up_to_all_words_and_moves(text):
     words, derivations, found = watched(text)
     W, heads = len(words.head), int(words.head_right.sum())
-    labelled = int((words.head_right & words.relation_right).sum())
+    labelled = int((words.head_right & words.label_right).sum())
     assert 0 < heads < W
     for name in ("by_sentence_length", "by_first_mistake"):
         sums = [total(found[name], column) for column in ("words", "heads", "labelled")]

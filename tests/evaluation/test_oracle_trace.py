@@ -244,14 +244,14 @@ def test_json_holds_all_of_every_step():
 def test_a_sentence_is_chosen_by_number_or_sent_id_and_the_first_without(command, file):
     by_number = command(file, "--sentence", 3)
     assert by_number[0] == 0
-    assert by_number[1].startswith(f"{DEV[2].identifier}: {len(DEV[2])} words, arc_eager\n")
-    assert command(file, "--sentence", DEV[2].identifier) == by_number
+    assert by_number[1].startswith(f"{DEV[2].sent_id}: {len(DEV[2])} words, arc_eager\n")
+    assert command(file, "--sentence", DEV[2].sent_id) == by_number
     assert command(file)[1] == command(file, "--sentence", "1")[1] != by_number[1]
     assert command("-", "--sentence", 3, stdin=file.read_text()) == by_number
 
 
 def test_a_sent_id_goes_before_a_number(command, file):
-    file.write_text("\ufeff" + file.read_text().replace(DEV[4].identifier, "2"))
+    file.write_text("\ufeff" + file.read_text().replace(DEV[4].sent_id, "2"))
     assert command(file, "--sentence", "2")[1].startswith(f"2: {len(DEV[4])} words")
 
 
@@ -263,7 +263,7 @@ def test_options_of_the_system_mistakes_and_seed_are_heeded(command, file):
     system = systems.load("arc_eager", root="first", single_root=False)
     steps = derive(system, DEV[0].head, 0.4, 5)
     assert [step["taken"] for step in read["steps"]] == [step.taken for step in steps]
-    assert read["sent_id"] == DEV[0].identifier
+    assert read["sent_id"] == DEV[0].sent_id
     assert command(file, *options, "--seed", 5, "--json")[1] == out
     assert command(file, *options, "--seed", 6, "--json")[1] != out
 
@@ -294,7 +294,7 @@ def test_a_fault_elsewhere_in_the_file_is_no_matter_but_one_in_the_sentence_is(c
     ("options", "finding"),
     [
         (["--sentence", "99"], "no sentence '99'; expected a number 1..8, or a sent_id such as"),
-        (["--sentence", DEV[1].identifier + "x"], DEV[1].identifier + ","),
+        (["--sentence", DEV[1].sent_id + "x"], DEV[1].sent_id + ","),
         (["--system", "nosuch"], "no system 'nosuch'"),
         (["--system", "arc_eager:no=1"], "no option 'no'"),
         (["--mistakes", "2"], "--mistakes is 2.0"),

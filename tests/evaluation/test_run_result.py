@@ -266,7 +266,7 @@ def renamed(sentences, prefix):
     return [
         Sentence.from_words(
             [f"{prefix}{b}q{k}" for k in range(len(s))], upos=s.upos, xpos=s.xpos, feats=s.feats
-        ).with_tree(s.head, s.relation)
+        ).with_tree(s.head, s.label)
         for b, s in enumerate(sentences)
     ]
 

@@ -278,15 +278,15 @@ def test_dagger_takes_the_favourite_of_all_moves_or_of_the_best_and_leaves_the_c
 
 
 def test_dagger_walks_in_the_first_epoch_of_each_round():
-    walks = {n: [e for e in range(1, 9) if Dagger(n).walks_in(e)] for n in (1, 2, 3, 20)}
+    walks = {n: [e for e in range(1, 9) if Dagger(n).rolls_out_in(e)] for n in (1, 2, 3, 20)}
     assert walks == {1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [1, 3, 5, 7], 3: [1, 4, 7], 20: [1]}
 
 
 @explorations
 def test_what_keeps_no_states_walks_in_every_epoch(path):
     exploration = exploration_of(path)
-    assert exploration.walks_in(1)
-    assert exploration.keeps_states or all(map(exploration.walks_in, range(1, 50)))
+    assert exploration.rolls_out_in(1)
+    assert exploration.keeps_states or all(map(exploration.rolls_out_in, range(1, 50)))
 
 
 def test_only_dagger_keeps_states():

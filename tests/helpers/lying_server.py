@@ -67,7 +67,7 @@ class Answer:
     """How one request is answered: honestly, but for what is given here."""
 
     status: int | None = None
-    length: int | None = None  # that is claimed; -1 claims none
+    length: int | None = None  # that is exclusive_directory; -1 claims none
     chunked: bool = False  # without the last chunk
     stop: int | None = None  # bytes of the body until `then`
     then: str = "break"  # or reset, stall, trickle nonsense, drip the rest, hold it till told

@@ -33,7 +33,7 @@ def results() -> dict[str, Any]:
         "uas": round(scores.uas, 2),
         "las": round(scores.las, 2),
         "heads": [head for sentence in parsed for head in sentence.head][:WORDS],
-        "relations": [label for sentence in parsed for label in sentence.relation][:WORDS],
+        "labels": [label for sentence in parsed for label in sentence.label][:WORDS],
     }
 
 

@@ -13,11 +13,11 @@ WORD = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_"
 
 
 def rows(*lines: str) -> str:
-    """CoNLL-U from "id form head relation" lines; UPOS is X, for models read it."""
+    """CoNLL-U from "id form head label" lines; UPOS is X, for models read it."""
     text = ""
     for line in lines:
-        identifier, form, head, relation = line.split(" ")
-        text += f"{identifier}\t{form}\t_\tX\t_\t_\t{head}\t{relation}\t_\t_\n"
+        identifier, form, head, label = line.split(" ")
+        text += f"{identifier}\t{form}\t_\tX\t_\t_\t{head}\t{label}\t_\t_\n"
     return text + "\n"
 
 
@@ -131,7 +131,7 @@ TREES = {  # refused where trees are read; `parse` makes its own
     "head with leading zero": Malformed(rows("1 a 0 root", "2 b 01 x"), 2, "not a number"),
     "head not ASCII": Malformed(rows("1 a 0 root", "2 b ١ x"), 2, "not a number"),
     "head with underscore": Malformed(rows("1 a 0 root", "2 b 1_0 x"), 2, "not a number"),
-    "relation missing": Malformed(rows("1 a 0 root", "2 b 1 _"), 2, "no relation"),
+    "label missing": Malformed(rows("1 a 0 root", "2 b 1 _"), 2, "no label"),
     "own head": Malformed(rows("1 a 0 root", "2 b 2 x"), 2, "its own head"),
     "no root": Malformed(rows("1 a 2 x", "2 b 1 x"), 1, "no word has head 0"),
     "two roots": Malformed(

@@ -38,8 +38,8 @@ def token_lines(draw: st.DrawFn, head: list[int] | None = None) -> list[str]:
             range_end = draw(st.integers(word, len(head)))
             lines.append("\t".join([f"{word}-{range_end}", draw(_text), *["_"] * 7, draw(_value)]))
         values = [draw(_text), *(draw(_value) for _ in range(4)), str(its_head)]
-        relation = draw(_text.filter(lambda text: text != "_"))
-        lines.append("\t".join([str(word), *values, relation, draw(_value), draw(_value)]))
+        label = draw(_text.filter(lambda text: text != "_"))
+        lines.append("\t".join([str(word), *values, label, draw(_value), draw(_value)]))
         lines += _empty_nodes(draw, word)
     return lines
 

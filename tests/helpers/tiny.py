@@ -18,7 +18,7 @@ from dyparse.encoder.bilstm import BiLSTM
 from dyparse.exploration.explore import Explore
 from dyparse.loss.set_nll import SetNLL
 from dyparse.model.parser import Parser
-from dyparse.model.sizes import Network
+from dyparse.model.sizes import ScorerSizes
 from dyparse.training.loop import Lesson, Trainer
 from dyparse.treebank.sample import Sample
 
@@ -56,7 +56,7 @@ def fresh_parser(
     return Parser.with_fresh_weights(
         system or systems.load("arc_eager"),
         small_encoder(**encoder),
-        Network(hidden=24, dropout=0.1),
+        ScorerSizes(hidden=24, dropout=0.1),
         Vocabulary.from_sentences(sentences),
     )
 

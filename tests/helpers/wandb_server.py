@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_PUT = do_POST  # noqa: N815 - the base class's names
 
-    def say(self, what: dict[str, Any], fault: str | None) -> None:
+    def print_line(self, what: dict[str, Any], fault: str | None) -> None:
         body = json.dumps(what).encode()
         self.send_response(500 if fault == "fails" else 200)
         self.send_header("Content-Type", "application/json")

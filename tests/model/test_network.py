@@ -39,7 +39,7 @@ def random_rows(parser, tokens, states=200):
 
 def test_the_table_and_its_sums_equal_one_layer_over_the_slots_side_by_side(parser):
     model = parser.model
-    encoded = model.encode(parser.batcher.batch(SENTENCES[:4]))
+    encoded = model.encode(parser.collator.batch(SENTENCES[:4]))
     vectors = encoded.flatten(0, 1)  # [tokens, width]
     tokens, width = vectors.shape
     rows = random_rows(parser, tokens)
@@ -47,14 +47,14 @@ def test_the_table_and_its_sums_equal_one_layer_over_the_slots_side_by_side(pars
     layer = model.shares.weight.view(F, D, width)  # the block of each slot
     expected = []
     for state in rows:
-        side_by_side, weight = torch.zeros(F * width), layer.permute(1, 0, 2).reshape(D, -1)
+        thread_pool, weight = torch.zeros(F * width), layer.permute(1, 0, 2).reshape(D, -1)
         hidden = model.hidden_bias.clone()
         for f, row in enumerate(state.tolist()):
             if row == tokens:
                 hidden = hidden + model.empty_shares[0, f]
             else:
-                side_by_side[f * width : (f + 1) * width] = vectors[row]
-        hidden = torch.relu(hidden + weight @ side_by_side)
+                thread_pool[f * width : (f + 1) * width] = vectors[row]
+        hidden = torch.relu(hidden + weight @ thread_pool)
         expected.append(model.output.weight @ hidden + model.output.bias)
     scores = model.score(model.table(encoded), rows)
     torch.testing.assert_close(scores, torch.stack(expected), atol=1e-5, rtol=1e-5)
@@ -63,7 +63,7 @@ def test_the_table_and_its_sums_equal_one_layer_over_the_slots_side_by_side(pars
 
 def test_the_compiled_scorer_equals_the_model(parser):
     model = parser.model
-    table = model.table(model.encode(parser.batcher.batch(SENTENCES)))
+    table = model.table(model.encode(parser.collator.batch(SENTENCES)))
     rows = random_rows(parser, len(table) - 1)
     scorer = model.scorer(table)()
     compiled = np.empty((len(rows), len(parser.system.moves)), dtype=np.float32)
@@ -77,7 +77,7 @@ def test_the_compiled_scorer_equals_the_model(parser):
 
 def test_the_scorer_is_float32_on_the_host_without_gradient(parser):
     model = parser.model.double()
-    table = model.table(model.encode(parser.batcher.batch(SENTENCES[:2])))
+    table = model.table(model.encode(parser.collator.batch(SENTENCES[:2])))
     assert table.dtype == torch.float64
     scorer = model.scorer(table)()
     for array in scorer:
@@ -89,7 +89,7 @@ def test_the_scorer_is_float32_on_the_host_without_gradient(parser):
 def test_while_training_the_scorer_lacks_some_hidden_units_and_otherwise_none(parser):
     model = parser.model
     model.dropout = Dropout(0.5)
-    table = model.table(model.encode(parser.batcher.batch(SENTENCES[:2])))
+    table = model.table(model.encode(parser.collator.batch(SENTENCES[:2])))
     weight = model.output.weight.detach().numpy()
     np.testing.assert_array_equal(model.eval().scorer(table)().output, weight)
     model.train()
@@ -109,7 +109,7 @@ def test_an_empty_slot_has_the_last_row_of_the_table():
 
 def test_labels_are_scored_by_one_layer_over_head_and_dependent(parser):
     model = parser.model
-    encoded = model.encode(parser.batcher.batch(SENTENCES[:3]))  # [B, N, width]
+    encoded = model.encode(parser.collator.batch(SENTENCES[:3]))  # [B, N, width]
     B, N, _ = encoded.shape
     head = torch.randint(N, (B, N), generator=torch.Generator().manual_seed(1))
     scores = model.labeller(encoded, head)
@@ -141,7 +141,7 @@ def test_the_loss_of_labels_is_the_sum_over_the_words_that_have_one():
 
 def test_the_gradient_of_both_losses_reaches_every_parameter(parser):
     model = parser.model
-    batch, gold = parser.batcher.batch(SENTENCES), parser.batcher.gold(SENTENCES)
+    batch, gold = parser.collator.batch(SENTENCES), parser.collator.gold(SENTENCES)
     encoded = model.encode(batch)
     table = model.table(encoded)
     rows = random_rows(parser, len(table) - 1)
@@ -177,7 +177,7 @@ def test_nothing_is_made_on_another_device_than_that_of_the_batch():
     meta = torch.device("meta")
     model = parser.model.to(meta).train()
     keys = np.arange(3, dtype=np.uint64)
-    batch = parser.batcher.batch(SENTENCES[:3], keys).to(meta)
+    batch = parser.collator.batch(SENTENCES[:3], keys).to(meta)
     B, N = batch.shape
     rows = torch.zeros((7, len(parser.system.slots)), dtype=torch.int64, device=meta)
     with Devices() as devices:

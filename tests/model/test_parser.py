@@ -23,7 +23,7 @@ def assert_tree(sentence):
     head = torch.tensor([[0, *sentence.head]]).numpy()
     assert are_trees(head)[0], sentence.head
     assert root_children(head)[0] == 1
-    assert all(label != "_" for label in sentence.relation)
+    assert all(label != "_" for label in sentence.label)
 
 
 def test_a_trained_parser_finds_most_heads(parser):
@@ -47,7 +47,7 @@ def test_strings_words_token_lists_and_sentences_are_parsed_side_by_side(parser)
         assert_tree(sentence)
     assert parsed[1].head == parsed[2].head
     assert parsed[3].head == parser.parse([DEV[0]])[0].head
-    assert parsed[4].identifier == DEV[1].identifier
+    assert parsed[4].sent_id == DEV[1].sent_id
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_result_reads_back_with_conllu(parser):
         words = [token for token in tokens if isinstance(token["id"], int)]
         assert [token["form"] for token in words] == sentence.form
         assert [token["head"] for token in words] == sentence.head
-        assert [token["deprel"] for token in words] == sentence.relation
+        assert [token["deprel"] for token in words] == sentence.label
     assert read[0].metadata["text"] == TEXT
     spaces = [token["misc"] for token in read[0]]
     assert spaces.count({"SpaceAfter": "No"}) == 2
@@ -85,17 +85,17 @@ def test_the_result_reads_back_with_conllu(parser):
 def test_heads_of_the_input_do_not_matter(parser):
     bare = [s.with_tree([NONE] * len(s), ["_"] * len(s)) for s in DEV]
     wild = [s.with_tree([1] * len(s), ["x"] * len(s)) for s in DEV]
-    trees = [(s.head, s.relation) for s in parser.parse(DEV)]
-    assert [(s.head, s.relation) for s in parser.parse(bare)] == trees
-    assert [(s.head, s.relation) for s in parser.parse(wild)] == trees
+    trees = [(s.head, s.label) for s in parser.parse(DEV)]
+    assert [(s.head, s.label) for s in parser.parse(bare)] == trees
+    assert [(s.head, s.label) for s in parser.parse(wild)] == trees
 
 
 def test_the_input_is_left_alone(parser):
-    before = [(s.to_conllu(), list(s.head), list(s.relation)) for s in DEV]
+    before = [(s.to_conllu(), list(s.head), list(s.label)) for s in DEV]
     tokens = conllu.parse(DEV[0].to_conllu())[0]
     text = tokens.serialize()
     parser.parse([*DEV, tokens])
-    assert [(s.to_conllu(), s.head, s.relation) for s in DEV] == before
+    assert [(s.to_conllu(), s.head, s.label) for s in DEV] == before
     assert tokens.serialize() == text
 
 
@@ -103,7 +103,7 @@ def test_the_input_is_left_alone(parser):
 def test_order_and_trees_do_not_depend_on_the_batches(parser, most):
     parsed = list(parser.parse_sentences(DEV, max_tokens_per_batch=most))
     one_by_one = [parser.parse([sentence])[0] for sentence in DEV]
-    assert [s.identifier for s in parsed] == [s.identifier for s in DEV]
+    assert [s.sent_id for s in parsed] == [s.sent_id for s in DEV]
     same = sum(a.head == b.head for a, b in zip(parsed, one_by_one, strict=True))
     assert same >= len(DEV) - 1  # scores may differ in the last bit
 

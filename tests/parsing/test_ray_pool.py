@@ -33,7 +33,7 @@ from dyparse.parsing.corpus import (
 )
 from dyparse.parsing.ray_pool import Outcome, ParserActor, Pool
 from dyparse.parsing.worker_pool import Settings
-from dyparse.training.run_directory import LOCK, claimed
+from dyparse.runtime.locks import LOCK, exclusive_directory
 
 TEXT = "".join(s.to_conllu() for s in sample("dev")[:40])
 needs_ray = pytest.mark.skipif(
@@ -257,7 +257,7 @@ def test_failures_are_listed_and_the_rest_is_parsed_once(
 def test_a_corpus_that_another_process_parses_is_left_alone(
     command, model_directory, corpus, tmp_path
 ):
-    with claimed(tmp_path / "out"):
+    with exclusive_directory(tmp_path / "out"):
         status, _, err = command(model_directory, corpus, "-o", tmp_path / "out")
     assert status == 2
     assert (

@@ -24,18 +24,18 @@ from dyparse.model.checkpoint_files import digest_of_model
 from dyparse.model.parser import WORDS_PER_WINDOW
 from dyparse.parsing import worker_pool as workers_module
 from dyparse.parsing.chunks import (
-    WORDS_PER_SHARE,
+    WORDS_PER_CHUNK,
     count_words,
+    read_chunks,
     read_inputs,
-    read_shares,
     sentence_of,
     write_pieces,
 )
 from dyparse.parsing.worker_pool import (
+    CHUNKS_PER_WORKER,
     MOST_DEATHS,
-    SHARES_PER_WORKER,
     Settings,
-    Workers,
+    WorkerPool,
     load_parser,
     threads_each,
 )
@@ -50,7 +50,7 @@ ODD = (  # comments, a range, an empty node
 BAD = "# sent_id = bad\n1\tonly three\tcolumns\n\n"
 DEADLY = "1\tDEADLY\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
 FEW = 2000  # words of a share in tests, to have many shares of little input
-SMALL_SHARES = f"import os, sys, dyparse.parsing.chunks as shares\nshares.WORDS_PER_SHARE = {FEW}\n"
+SMALL_SHARES = f"import os, sys, dyparse.parsing.chunks as shares\nshares.WORDS_PER_CHUNK = {FEW}\n"
 DIES_OF_DEADLY = """
 sound = shares.sentence_of
 def deadly(block, *, text):
@@ -81,14 +81,14 @@ def command(capfdbinary, monkeypatch):
 
 @pytest.fixture
 def small_shares(monkeypatch):
-    """Shares and windows of few words: many of them in little input. Workers take them as given."""
-    monkeypatch.setattr("dyparse.parsing.chunks.WORDS_PER_SHARE", FEW)
+    """Chunks and windows of few words: many of them in little input."""
+    monkeypatch.setattr("dyparse.parsing.chunks.WORDS_PER_CHUNK", FEW)
     monkeypatch.setattr("dyparse.model.parser.WORDS_PER_WINDOW", FEW)
 
 
 @pytest.fixture(scope="module")
 def two_workers(model_directory):
-    with Workers(settings(model_directory), 2) as workers:
+    with WorkerPool(settings(model_directory), 2) as workers:
         yield workers
     assert not multiprocessing.active_children()
 
@@ -96,7 +96,9 @@ def two_workers(model_directory):
 @pytest.fixture
 def warm_workers(two_workers, monkeypatch):
     """Two workers for several tests, which spares the time in which they start."""
-    monkeypatch.setattr("dyparse.cli.parse.Workers", lambda *_: contextlib.nullcontext(two_workers))
+    monkeypatch.setattr(
+        "dyparse.cli.parse.WorkerPool", lambda *_: contextlib.nullcontext(two_workers)
+    )
 
 
 @pytest.fixture
@@ -170,11 +172,11 @@ def settings(model_directory):
 
 
 def shares_of(*paths, text=False):
-    return read_shares(read_inputs(map(str, paths), text=text), text=text)
+    return read_chunks(read_inputs(map(str, paths), text=text), text=text)
 
 
 def test_shares_are_cut_as_the_parser_cuts_its_windows(tmp_path):
-    assert WORDS_PER_SHARE == WORDS_PER_WINDOW
+    assert WORDS_PER_CHUNK == WORDS_PER_WINDOW
     generator = random.Random(1)
     for most in (3, 1000, 30_000):
         sizes = [generator.randint(1, most) for _ in range(60_000 // most + 60)]
@@ -299,7 +301,7 @@ def test_a_killed_worker_changes_nothing(command, file, model_directory):
                 killed.append(busy.task)
             yield result.output
 
-    with Workers(settings(model_directory), 2) as workers:
+    with WorkerPool(settings(model_directory), 2) as workers:
         write_pieces(with_a_death(workers.parse(shares_of(path))), out)
     assert out.getvalue() == alone
     assert [task.deaths for task in killed] == [1, 1]
@@ -321,8 +323,8 @@ def test_shares_in_memory_are_bounded(file, two_workers):
     for parsed in two_workers.parse(counted()):
         assert parsed.error is None
         written += 1
-    assert read == written > SHARES_PER_WORKER * 2
-    assert 2 < most <= SHARES_PER_WORKER * 2
+    assert read == written > CHUNKS_PER_WORKER * 2
+    assert 2 < most <= CHUNKS_PER_WORKER * 2
 
 
 @needs_proc
@@ -398,7 +400,7 @@ def test_ctrl_c_while_a_worker_starts_comes_after_it(file, model_directory, monk
         return started[0]
 
     monkeypatch.setattr(workers_module, "_start", interrupted)
-    with pytest.raises(KeyboardInterrupt), Workers(settings(model_directory), 2) as workers:
+    with pytest.raises(KeyboardInterrupt), WorkerPool(settings(model_directory), 2) as workers:
         list(workers.parse(shares_of(file("in", TEXT))))
     assert [worker.process.exitcode for worker in started] == [-signal.SIGKILL]  # ended, not left
 
@@ -436,7 +438,7 @@ def test_a_worker_does_not_take_another_model_than_the_others(saved, file):
         load_parser(given)
     with (
         pytest.raises(CheckpointError, match="not the model"),
-        Workers(given, 1) as workers,
+        WorkerPool(given, 1) as workers,
     ):
         list(workers.parse(shares_of(file("in", TEXT))))
     assert load_parser(given._replace(digest=digest_of_model(saved)))

@@ -16,7 +16,7 @@ from dyparse.exploration.curriculum import Curriculum
 from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.explore import Explore
 from dyparse.exploration.static import Static
-from dyparse.rollout.rollout import walk_and_record, walk_greedily
+from dyparse.rollout.rollout import decode_greedily, rollout
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import features
 
@@ -68,7 +68,7 @@ def scores_of(scorer, rows):
 
 
 def slow_walk(system, exploration, scorer, gold, *, epoch, seed):
-    """What is `Visited` of every state, sentence by sentence, and the heads at the end.
+    """What is `VisitedStates` of every state, sentence by sentence, and the heads at the end.
 
     The numbers of each row's generator are drawn as the walk draws them.
     """
@@ -109,7 +109,7 @@ def test_the_walk_equals_a_slow_one_through_the_public_face(name, options, path,
     exploration = build(OmegaConf.to_container(OmegaConf.load(path)), "exploration")
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS)
     told = {"epoch": epoch, "seed": 3}
-    visited = walk_and_record(system, exploration, scorer, WORDS, gold, **told)
+    visited = rollout(system, exploration, scorer, WORDS, gold, **told)
     slow, _ = slow_walk(system, exploration, scorer, gold, **told)
     assert_same_walk(visited, slow)
 
@@ -127,7 +127,7 @@ def test_the_walk_equals_a_slow_one_through_the_public_face(name, options, path,
 def test_the_walk_follows_the_stage_and_the_round_that_the_epoch_is_in(exploration, epoch):
     system = systems.load("arc_eager")
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="projective")
-    visited = walk_and_record(system, exploration, scorer, WORDS, gold, epoch=epoch, seed=3)
+    visited = rollout(system, exploration, scorer, WORDS, gold, epoch=epoch, seed=3)
     slow, _ = slow_walk(system, exploration, scorer, gold, epoch=epoch, seed=3)
     assert_same_walk(visited, slow)
     strays = {"ambiguity": epoch == 3, "explore:first_epochs=0+probability=0.5": epoch == 2}
@@ -138,7 +138,7 @@ def test_the_walk_follows_the_stage_and_the_round_that_the_epoch_is_in(explorati
 def test_moves_and_sentences_are_noted_in_the_order_in_which_they_were_taken(name, options):
     system = systems.load(name, **options)
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="displaced")
-    visited = walk_and_record(system, EVEN, scorer, WORDS, gold, epoch=1, seed=2)
+    visited = rollout(system, EVEN, scorer, WORDS, gold, epoch=1, seed=2)
     T = len(visited.paid)
     assert visited.legal[np.arange(T), visited.move].all()
     assert visited.sentence.tolist() == sorted(visited.sentence.tolist())
@@ -157,7 +157,7 @@ def test_what_an_exploring_walk_pays_is_what_its_trees_get_wrong(name, options):
     system = systems.load(name, **options)
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="projective")
     told = {"epoch": 1, "seed": 8}
-    visited = walk_and_record(system, EVEN, scorer, WORDS, gold, **told)
+    visited = rollout(system, EVEN, scorer, WORDS, gold, **told)
     slow, heads = slow_walk(system, EVEN, scorer, gold, **told)
     assert_same_walk(visited, slow)
     assert visited.paid.sum() == (heads[:, 1:] != gold[:, 1:]).sum() > 5
@@ -168,7 +168,7 @@ def test_what_an_exploring_walk_pays_is_what_its_trees_get_wrong(name, options):
 def test_walks_along_best_moves_pay_nothing_for_projective_trees(name, options, exploration):
     system = systems.load(name, **options)
     gold = random_gold(WORDS, kind="projective")
-    visited = walk_and_record(
+    visited = rollout(
         system, exploration, random_scorer(system, WORDS), WORDS, gold, epoch=4, seed=1
     )
     assert (visited.paid == 0).all()
@@ -181,7 +181,7 @@ def test_static_walks_have_one_best_move_and_ambiguous_ones_often_several(name, 
     gold = random_gold(WORDS, kind="projective")
     best = {}
     for exploration in (Static(), Ambiguity()):
-        visited = walk_and_record(
+        visited = rollout(
             system, exploration, random_scorer(system, WORDS), WORDS, gold, epoch=1, seed=1
         )
         best[type(exploration)] = ((visited.cost == 0) & visited.legal).sum(-1)
@@ -203,7 +203,7 @@ def test_the_greedy_walk_takes_the_favourite_legal_move_all_the_way(name, option
         ]
         legal = system.legal(states)
         system.step(states, np.where(legal, scores, -np.inf).argmax(-1))
-    heads = walk_greedily(system, scorer, WORDS)
+    heads = decode_greedily(system, scorer, WORDS)
     np.testing.assert_array_equal(heads, system.heads(states))
     for b, n in enumerate(WORDS.tolist()):
         assert are_trees(heads[b : b + 1, : n + 1])[0]
@@ -216,7 +216,7 @@ def walks(system, seed, *, words=WORDS, threads=1):
     scorer = whole._replace(table=np.concatenate([whole.table[: len(words) * N], whole.table[-1:]]))
     gold = random_gold(WORDS)[: len(words)]
     assert max(words) + 1 == N
-    return walk_and_record(system, EVEN, scorer, words, gold, epoch=2, seed=seed, threads=threads)
+    return rollout(system, EVEN, scorer, words, gold, epoch=2, seed=seed, threads=threads)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -246,12 +246,14 @@ def test_a_sentence_walks_the_same_whatever_follows_it_in_the_batch(name):
 def test_the_number_of_threads_changes_nothing(name):
     system = systems.load(name)
     scorer = random_scorer(system, WORDS)
-    alone, heads = walks(system, 4), walk_greedily(system, scorer, WORDS)
+    alone, heads = walks(system, 4), decode_greedily(system, scorer, WORDS)
     for threads in (2, 3, len(WORDS), 20):
         shared = walks(system, 4, threads=threads)
         for one, other in zip(alone, shared, strict=True):
             np.testing.assert_array_equal(one, other)
-        np.testing.assert_array_equal(walk_greedily(system, scorer, WORDS, threads=threads), heads)
+        np.testing.assert_array_equal(
+            decode_greedily(system, scorer, WORDS, threads=threads), heads
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -269,6 +271,6 @@ def test_scores_that_are_not_numbers_still_lead_to_a_tree():
     system = systems.load(NAMES[0])
     scorer = random_scorer(system, WORDS)
     scorer.table[:] = np.nan
-    heads = walk_greedily(system, scorer, WORDS)
+    heads = decode_greedily(system, scorer, WORDS)
     for b, n in enumerate(WORDS.tolist()):
         assert are_trees(heads[b : b + 1, : n + 1])[0]

@@ -33,7 +33,7 @@ import numpy as np
 from dyparse import system
 from dyparse.exploration.explore import Explore
 from dyparse.rollout.scorer import Scorer
-from dyparse.rollout.rollout import walk_and_record, walk_greedily
+from dyparse.rollout.rollout import rollout, decode_greedily
 found = system.load("arc_eager")
 words = np.array([1, 4, 3], dtype=np.int32)
 gold = np.array([[0, 0, 0, 0, 0], [0, 3, 1, 0, 2], [0, 2, 0, 2, 0]], dtype=np.int32)
@@ -41,9 +41,9 @@ rng = np.random.default_rng(1)
 shapes = [(16, len(found.slots), 5), (5,), (len(found.moves), 5), (len(found.moves),)]
 scorer = Scorer(*(rng.normal(size=shape).astype(np.float32) for shape in shapes))
 with np.errstate(over="ignore"):  # random numbers wrap around
-    visited = walk_and_record(found, Explore(0, 0.5), scorer, words, gold, epoch=1, seed=2)
+    visited = rollout(found, Explore(0, 0.5), scorer, words, gold, epoch=1, seed=2)
 result = [visited.features, visited.legal, np.where(visited.legal, visited.cost, 0), visited.paid]
-print(json.dumps([array.tolist() for array in (*result, walk_greedily(found, scorer, words))]))
+print(json.dumps([array.tolist() for array in (*result, decode_greedily(found, scorer, words))]))
 assert "torch" not in sys.modules
 """
 

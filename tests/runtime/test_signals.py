@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dyparse.runtime.signals import Stopped, StopRequest, handlers_kept, noticing
+from dyparse.runtime.signals import Stopped, StopRequest, deferring_signals, preserving_handlers
 
 
 def send(number):
@@ -19,7 +19,7 @@ def send(number):
 
 def test_the_first_signal_is_noted_and_the_second_acts(capfd):
     request = StopRequest()
-    with noticing(request):
+    with deferring_signals(request):
         assert request.signal_number == 0
         send(signal.SIGINT)
         assert request.signal_number == signal.SIGINT
@@ -30,7 +30,7 @@ def test_the_first_signal_is_noted_and_the_second_acts(capfd):
 
 def test_handlers_are_as_before_afterwards():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    with noticing(StopRequest()):
+    with deferring_signals(StopRequest()):
         assert signal.getsignal(signal.SIGTERM) not in before
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
@@ -38,7 +38,7 @@ def test_handlers_are_as_before_afterwards():
 def test_a_signal_that_is_ignored_stays_so():
     request, before = StopRequest(), signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with noticing(request):
+        with deferring_signals(request):
             send(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -49,7 +49,7 @@ def test_outside_the_main_thread_nothing_is_changed():
     found = []
 
     def look():
-        with noticing(StopRequest()):
+        with deferring_signals(StopRequest()):
             found.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=look)
@@ -66,6 +66,6 @@ def test_what_ends_a_process_can_be_told_to_another():
 
 def test_handlers_that_somebody_else_sets_meanwhile_are_set_back():
     before = signal.getsignal(signal.SIGTERM)
-    with handlers_kept():
+    with preserving_handlers():
         signal.signal(signal.SIGTERM, lambda *_: None)
     assert signal.getsignal(signal.SIGTERM) == before

@@ -55,7 +55,7 @@ class Copies:
 
 def test_a_batch_goes_to_a_device_in_one_copy(monkeypatch):
     parser = fresh_parser(SENTENCES, features=list(FEATURES))
-    batch = parser.batcher.batch(SENTENCES, np.arange(5, dtype=np.uint64))
+    batch = parser.collator.batch(SENTENCES, np.arange(5, dtype=np.uint64))
     copies = Copies(monkeypatch)
     moved = batch.to(torch.device("meta"))
     assert copies.count == 1

@@ -13,7 +13,8 @@ from helpers.tiny import PROJECT, run
 from safetensors.torch import load_file
 
 from dyparse.runtime.device import find_device
-from dyparse.training.distributed import ALONE, Processes, launched, training_together
+from dyparse.runtime.launch import launched
+from dyparse.training.distributed import SINGLE, World, distributed_training
 from dyparse.training.resume import NAME
 
 SMALL = [
@@ -59,7 +60,7 @@ def curve(path):
     [
         ["exploration=explore", "trainer.max_gradient_norm=0.05"],  # the size of gradients shows
         ["exploration=dagger_replay"],
-        ["exploration=dagger_replay", "trainer.walk_ahead=true"],
+        ["exploration=dagger_replay", "trainer.rollout_ahead=true"],
     ],
     ids=["clipped", "dagger_replay", "ahead"],
 )
@@ -104,17 +105,17 @@ def test_a_wrong_option_is_told_once(tmp_path):
 
 
 def test_one_process_is_alone_and_first():
-    with training_together(torch.device("cpu")) as processes:
-        assert processes is ALONE
+    with distributed_training(torch.device("cpu")) as processes:
+        assert processes is SINGLE
     assert processes.is_first
     assert processes.share([3, 4]) == [3, 4]
-    assert processes.gathered(1) == [1]
-    assert processes.from_first("x") == "x"
+    assert processes.all_gather(1) == [1]
+    assert processes.broadcast("x") == "x"
 
 
 def test_shares_are_the_batch_and_about_equal():
     batch = list(range(11))
-    shares = [Processes(rank, 3).share(batch) for rank in range(3)]
+    shares = [World(rank, 3).share(batch) for rank in range(3)]
     assert sorted(chain.from_iterable(shares)) == batch
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
 

@@ -184,7 +184,7 @@ def test_a_loss_that_is_not_finite_stops_the_training_with_a_remedy():
 
 
 def test_a_relation_that_only_dev_has_counts_as_an_error():
-    renamed = [s.with_tree(s.head, [f"new:{r}" for r in s.relation]) for s in DEV]
+    renamed = [s.with_tree(s.head, [f"new:{r}" for r in s.label]) for s in DEV]
     _, figures = trained(fresh_parser(TRAIN), lesson(TRAIN, renamed), SHORT)
     assert figures[-1]["dev_uas"] > 0
     assert figures[-1]["dev_las"] == 0

@@ -17,10 +17,10 @@ from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
-from dyparse.rollout.rollout import Visited, walk_and_record
+from dyparse.rollout.rollout import VisitedStates, rollout
 from dyparse.system import features
 from dyparse.training.loop import Trainer
-from dyparse.training.replay_buffer import FIRST_STATES, MOST_COST, StateMemory, drawn
+from dyparse.training.replay_buffer import FIRST_STATES, MOST_COST, ReplayBuffer, drawn
 from dyparse.training.resume import Progress
 from dyparse.training.session import Course
 
@@ -48,13 +48,13 @@ def walk(system, group, seed):
     """An exploring walk through these sentences with a model of its own, and the batch's width."""
     words = np.array([LENGTHS[k] for k in group], dtype=np.int32)
     gold, scorer = golden_heads(group), random_scorer(system, words, seed)
-    visited = walk_and_record(system, EVEN, scorer, words, gold, epoch=1, seed=seed)
+    visited = rollout(system, EVEN, scorer, words, gold, epoch=1, seed=seed)
     return visited, gold.shape[1]
 
 
 def filled(system):
     """A memory of three rounds, and the moves of each walk through each sentence."""
-    memory, moves = StateMemory(), {k: [] for k in range(len(LENGTHS))}
+    memory, moves = ReplayBuffer(), {k: [] for k in range(len(LENGTHS))}
     for number, groups in enumerate(ROUNDS):
         for group in groups:
             visited, tokens = walk(system, group, seed=10 * number + group[0])
@@ -79,12 +79,12 @@ def walked_again(system, group, moves):
                 seen.append((rows, system.legal(states)[0], target, cost[move], move, row))
                 system.step(states, [move])
             assert system.finished(states)[0]
-    return Visited(*(np.array(column) for column in zip(*seen, strict=True)))
+    return VisitedStates(*(np.array(column) for column in zip(*seen, strict=True)))
 
 
 def made_states(count, cost, *, sentence=None):
     """Visited states whose second move has this cost above the first; three slots, two moves."""
-    return Visited(
+    return VisitedStates(
         features=np.arange(3 * count, dtype=np.int32).reshape(count, 3) % 5,
         legal=np.ones((count, 2), dtype=np.bool_),
         cost=np.full((count, 2), (0, cost), dtype=np.int32),
@@ -110,18 +110,18 @@ def test_what_is_recalled_is_what_the_walks_visited_in_whatever_batch(name, grou
 def test_a_walk_just_added_is_recalled_as_it_is_types_included():
     system, group = systems.load("arc_eager"), [2, 5, 0]
     visited, tokens = walk(system, group, seed=1)
-    memory = StateMemory()
+    memory = ReplayBuffer()
     memory.add(group, tokens, visited, walk=1)
     recalled, legal = memory.recall(group, tokens)[0], visited.legal
     np.testing.assert_array_equal(recalled.cost[legal], visited.cost[legal])
-    for field in Visited._fields:
+    for field in VisitedStates._fields:
         found, expected = getattr(recalled, field), getattr(visited, field)
         assert field == "cost" or (found == expected).all()
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
 
 
 def test_the_number_of_walks_is_counted_for_each_sentence():
-    memory = StateMemory()
+    memory = ReplayBuffer()
     assert memory.walks(3) == 0
     memory.add([3, 8], 5, made_states(4, 0, sentence=[0, 0, 1, 1]), walk=1)
     memory.add([3], 5, made_states(2, 0), walk=2)
@@ -130,7 +130,7 @@ def test_the_number_of_walks_is_counted_for_each_sentence():
 
 
 def test_room_grows_and_what_was_there_stays():
-    memory, sizes, T = StateMemory(), [], 300
+    memory, sizes, T = ReplayBuffer(), [], 300
     for number in range(12):
         memory.add([number], 5, made_states(T, number), walk=1)
         sizes.append(len(memory.states.paid))
@@ -144,13 +144,13 @@ def test_room_grows_and_what_was_there_stays():
 
 
 def test_one_walk_may_be_larger_than_the_first_room():
-    memory, states = StateMemory(), made_states(5 * FIRST_STATES, 2)
+    memory, states = ReplayBuffer(), made_states(5 * FIRST_STATES, 2)
     memory.add([0], 5, states, walk=1)
     np.testing.assert_array_equal(memory.recall([0], 5)[0].move, states.move)
 
 
 def test_costs_above_what_a_byte_holds_become_the_most_it_holds():
-    memory = StateMemory()
+    memory = ReplayBuffer()
     for number, cost in enumerate((0, MOST_COST, MOST_COST + 1, 256, 30_000)):
         memory.add([number], 5, made_states(1, cost), walk=1)
     recalled = memory.recall(range(5), 5)[0]
@@ -159,7 +159,7 @@ def test_costs_above_what_a_byte_holds_become_the_most_it_holds():
 
 
 def test_costs_are_kept_above_the_least_of_a_legal_move():
-    memory, states = StateMemory(), made_states(3, 2)
+    memory, states = ReplayBuffer(), made_states(3, 2)
     states.cost[:] = [[7, 9], [200, 150], [0, 5]]
     states.legal[2] = [False, True]
     memory.add([0], 5, states, walk=1)
@@ -170,7 +170,7 @@ def test_costs_are_kept_above_the_least_of_a_legal_move():
 
 def test_a_sentence_that_is_too_long_to_be_kept_is_refused():
     with pytest.raises(DyparseError, match="40000 words"):
-        StateMemory().add([0], 40_001, made_states(1, 0), walk=1)
+        ReplayBuffer().add([0], 40_001, made_states(1, 0), walk=1)
 
 
 def test_a_state_takes_as_many_bytes_as_is_written():
@@ -269,7 +269,7 @@ def test_replay_learns_from_the_last_walk_and_some_before_it_at_a_constant_cost(
     states = 2 * sum(map(len, TRAIN))
     counts, _ = epochs_of(DaggerReplay())
     assert counts == [(k * states, min(k, 2) * states, k) for k in (1, 2, 3, 4)]
-    counts, _ = epochs_of(DaggerReplay(walks_learnt=3))
+    counts, _ = epochs_of(DaggerReplay(replayed_rollouts=3))
     assert counts == [(k * states, min(k, 3) * states, k) for k in (1, 2, 3, 4)]
 
 
@@ -286,7 +286,7 @@ def test_walks_are_drawn_evenly_by_the_keys_of_sentences_and_the_last_always():
 
 
 def test_a_walk_added_again_takes_the_place_of_the_first():
-    memory = StateMemory()
+    memory = ReplayBuffer()
     memory.add([0], 5, made_states(4, 1), walk=1)
     memory.add([0], 5, made_states(4, 2), walk=2)
     memory.add([0], 5, made_states(4, 3), walk=2)

@@ -11,7 +11,7 @@ from helpers.tiny import fresh_parser, lesson, sample, trained
 from dyparse.errors import DyparseError
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
-from dyparse.training.distributed import Processes
+from dyparse.training.distributed import World
 from dyparse.training.loop import Trainer
 from dyparse.training.out_of_memory import is_out_of_memory
 from dyparse.training.session import Course
@@ -49,7 +49,7 @@ def test_the_shares_of_processes_give_the_gradients_of_the_whole_batch_together(
     of_shares = []
     for rank in range(3):
         course = a_course()
-        course.processes = Processes(rank, 3)
+        course.processes = World(rank, 3)
         of_shares.append(gradients(course, course.share(GROUP, 2, 5)))
     losses = torch.stack([learnt.loss for learnt, _ in of_shares]).sum()
     torch.testing.assert_close(losses, whole[0].loss, rtol=1e-5, atol=1e-6)
@@ -60,7 +60,7 @@ def test_the_shares_of_processes_give_the_gradients_of_the_whole_batch_together(
 
 def test_a_process_without_a_share_takes_part_but_teaches_nothing():
     course = a_course()
-    course.processes = Processes(1, 2)
+    course.processes = World(1, 2)
     part = course.share([3], 1, 0)
     learnt, found = gradients(course, part)
     assert not part.counts
@@ -94,7 +94,7 @@ def test_an_epoch_that_goes_on_has_the_batches_that_were_left():
 
 
 def test_a_walk_ahead_visits_the_states_of_the_weights_before_the_update():
-    course = a_course(walk_ahead=True, exploration=Explore(first_epochs=0, probability=1.0))
+    course = a_course(rollout_ahead=True, exploration=Explore(first_epochs=0, probability=1.0))
     seen = {}
     find = course.find
 
@@ -117,7 +117,7 @@ def test_a_walk_ahead_visits_the_states_of_the_weights_before_the_update():
 def test_training_with_walks_ahead_learns_as_well_and_repeats_itself(exploration):
     runs = []
     for ahead in (True, True, False):
-        trainer = replace(TRAINER, walk_ahead=ahead, epochs=6)
+        trainer = replace(TRAINER, rollout_ahead=ahead, epochs=6)
         task = lesson(TRAIN, TRAIN, exploration=exploration)
         kept, figures = trained(fresh_parser(TRAIN), task, trainer)
         runs.append((kept.model.state_dict(), figures[-1]["dev_las"]))
@@ -185,7 +185,7 @@ def test_a_sentence_too_large_for_memory_is_named_and_left_out():
 
 def test_among_processes_a_lack_of_memory_ends_the_training_with_a_remedy():
     course = a_course()
-    course.processes = Processes(0, 2)
+    course.processes = World(0, 2)
     short_of_memory(course, 3)
     with pytest.raises(DyparseError, match=r"lower trainer\.max_tokens_per_batch"):
         course.gradients(course.share(GROUP, 1, 0), course.find)

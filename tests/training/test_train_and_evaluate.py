@@ -325,7 +325,7 @@ def test_another_run_in_the_same_directory_replaces_the_first_only_if_that_is_sa
 
 def test_a_column_that_the_encoder_reads_and_the_treebank_lacks_stops_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    bare = [Sentence.from_words(s.form).with_tree(s.head, s.relation) for s in sample("dev")[:20]]
+    bare = [Sentence.from_words(s.form).with_tree(s.head, s.label) for s in sample("dev")[:20]]
     file = f"treebank.train={write(tmp_path / 'bare.conllu', bare)}"
     with pytest.raises(
         ConfigError, match=r"reads UPOS, but that column of bare is empty; .*features"

@@ -48,19 +48,19 @@ def heads_below(sentence: Sentence, word: int) -> set[int]:
 
 
 def non_projective_relations(sentence: Sentence) -> set[str]:
-    """Relations of the arcs that span a word not below their head."""
+    """Labels of the arcs that span a word not below their head."""
     found = set()
     for dependent, head in enumerate(sentence.head, 1):
         inner = range(min(dependent, head) + 1, max(dependent, head))
         if head and any(head not in heads_below(sentence, word) for word in inner):
-            found.add(sentence.relation[dependent - 1])
+            found.add(sentence.label[dependent - 1])
     return found
 
 
-def has(sentence: Sentence, relation: str, of: str) -> bool:
-    """Whether a word with the relation hangs on a word with the relation `of`."""
-    pairs = zip(sentence.relation, sentence.head, strict=True)
-    return any(r == relation and h and sentence.relation[h - 1] == of for r, h in pairs)
+def has(sentence: Sentence, label: str, of: str) -> bool:
+    """Whether a word with the label hangs on a word with the label `of`."""
+    pairs = zip(sentence.label, sentence.head, strict=True)
+    return any(r == label and h and sentence.label[h - 1] == of for r, h in pairs)
 
 
 def test_the_script_writes_the_same_bytes_again(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_every_sentence_is_a_tree_with_one_root(split: str) -> None:
     assert len(sentences) == SIZES[split]
     for sentence in sentences:
         assert sentence.head.count(0) == 1
-        assert sentence.relation.count("root") == 1
-        assert sentence.relation[sentence.head.index(0)] == "root"
+        assert sentence.label.count("root") == 1
+        assert sentence.label[sentence.head.index(0)] == "root"
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -114,9 +114,9 @@ def test_about_a_tenth_of_the_sentences_is_non_projective(split: str) -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_non_projectivity_comes_from_extraposition_and_extraction(split: str) -> None:
-    relations = {r for sentence in sample(split) for r in non_projective_relations(sentence)}
-    assert {"acl:relcl", "nmod", "obj", "case"} <= relations
-    assert "punct" not in relations
+    labels = {r for sentence in sample(split) for r in non_projective_relations(sentence)}
+    assert {"acl:relcl", "nmod", "obj", "case"} <= labels
+    assert "punct" not in labels
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
@@ -137,7 +137,7 @@ def test_no_sentence_occurs_in_train(split: str) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_relation_and_tag_is_there(split: str) -> None:
     sentences = sample(split)
-    assert {r for sentence in sentences for r in sentence.relation} == set(RELATIONS.split())
+    assert {r for sentence in sentences for r in sentence.label} == set(RELATIONS.split())
     assert {u for sentence in sentences for u in sentence.upos} == set(UPOS.split())
 
 
@@ -153,18 +153,16 @@ def test_features_are_sorted(split: str) -> None:
 def test_function_words_and_punctuation_have_no_dependents_of_their_own(split: str) -> None:
     leaves = {"punct", "case", "aux", "aux:pass", "cop", "cc", "mark"}
     for sentence in sample(split):
-        assert not any(h and sentence.relation[h - 1] in leaves for h in sentence.head)
+        assert not any(h and sentence.label[h - 1] in leaves for h in sentence.head)
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_conjuncts_follow_and_their_conjunction_precedes_them(split: str) -> None:
     for sentence in sample(split):
-        for word, (head, relation) in enumerate(
-            zip(sentence.head, sentence.relation, strict=True), 1
-        ):
-            if relation in ("conj", "appos", "flat", "orphan"):
+        for word, (head, label) in enumerate(zip(sentence.head, sentence.label, strict=True), 1):
+            if label in ("conj", "appos", "flat", "orphan"):
                 assert head < word
-            if relation in ("cc", "mark", "det"):
+            if label in ("cc", "mark", "det"):
                 assert word < head
 
 
@@ -172,13 +170,13 @@ def test_prepositional_phrases_after_an_object_attach_both_ways() -> None:
     """After a noun the same preposition leads to the verb here, to the noun there."""
     counts: dict[str, Counter[str]] = {}
     for sentence in sample("train"):
-        for word, relation in enumerate(sentence.relation, 1):
+        for word, label in enumerate(sentence.label, 1):
             head = sentence.head[word - 1]
-            if relation == "case" and sentence.relation[head - 1] in ("nmod", "obl"):
+            if label == "case" and sentence.label[head - 1] in ("nmod", "obl"):
                 follows_noun = word > 1 and sentence.upos[word - 2] == "NOUN"
                 if follows_noun:
                     form = sentence.form[word - 1].lower()
-                    counts.setdefault(form, Counter())[sentence.relation[head - 1]] += 1
+                    counts.setdefault(form, Counter())[sentence.label[head - 1]] += 1
     both = {form for form, count in counts.items() if min(count["nmod"], count["obl"]) >= 10}
     assert {"with", "in", "from"} <= both
 
@@ -187,25 +185,21 @@ PHENOMENA = {
     "coordinated nouns": lambda s: has(s, "conj", "obj"),
     "coordinated predicates": lambda s: has(s, "conj", "root"),
     "relative clause in a subject": lambda s: has(s, "acl:relcl", "nsubj"),
-    "reduced relative": lambda s: "acl" in s.relation,
+    "reduced relative": lambda s: "acl" in s.label,
     "object relative": lambda s: has(s, "obj", "acl:relcl"),
-    "passive with an agent": lambda s: {"nsubj:pass", "aux:pass", "obl:agent"} <= set(s.relation),
+    "passive with an agent": lambda s: {"nsubj:pass", "aux:pass", "obl:agent"} <= set(s.label),
     "control": lambda s: has(s, "xcomp", "root"),
     "complement clause": lambda s: has(s, "ccomp", "root"),
-    "chain of auxiliaries": lambda s: (
-        ("aux", "aux") in zip(s.relation, s.relation[1:], strict=False)
-    ),
+    "chain of auxiliaries": lambda s: ("aux", "aux") in zip(s.label, s.label[1:], strict=False),
     "question": lambda s: s.form[-1] == "?",
     "command": lambda s: any("Mood=Imp" in feats for feats in s.feats),
-    "adverbial clause before": lambda s: "advcl" in s.relation[: s.head.index(0)],
-    "adverbial clause after": lambda s: "advcl" in s.relation[s.head.index(0) :],
-    "apposition": lambda s: "appos" in s.relation,
+    "adverbial clause before": lambda s: "advcl" in s.label[: s.head.index(0)],
+    "adverbial clause after": lambda s: "advcl" in s.label[s.head.index(0) :],
+    "apposition": lambda s: "appos" in s.label,
     "figures": lambda s: any("NumForm=Digit" in feats for feats in s.feats),
     "possessive clitic": lambda s: "POS" in s.xpos,
     "topic": lambda s: (
-        s.form[-1] == "."
-        and has(s, "nsubj", "root")
-        and "obj" in s.relation[: s.relation.index("nsubj")]
+        s.form[-1] == "." and has(s, "nsubj", "root") and "obj" in s.label[: s.label.index("nsubj")]
     ),
 }
 
@@ -229,7 +223,7 @@ def test_contractions_are_multiword_tokens_and_gapping_has_empty_nodes(split: st
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_text_comment_is_the_tokens(split: str) -> None:
     for number, sentence in enumerate(sample(split), 1):
-        assert sentence.identifier == f"{split}-{number:04d}"
+        assert sentence.sent_id == f"{split}-{number:04d}"
         text = next(line for line in sentence.lines if line.startswith("# text = "))
         assert text.rstrip("\n").removeprefix("# text = ") == spelled(sentence)
 

@@ -26,7 +26,7 @@ def write(path: Path, *names: str) -> str:
 
 
 def names_of(sentences):
-    return [sentence.identifier for sentence in sentences]
+    return [sentence.sent_id for sentence in sentences]
 
 
 def numbers(n: int) -> list[str]:

@@ -112,7 +112,7 @@ def _projectivity_table(comparison: Comparison) -> Table:
             *("precision", "recall", "F1", "heads alone: precision", "recall", "F1"),
         ),
         _analysis_rows(comparison, [cells(a) for a in comparison.analyses_of(ALL)]),
-        "Labelled: head and full relation are right; heads alone: the head is. Punctuation "
+        "Labelled: head and full label are right; heads alone: the head is. Punctuation "
         "included. An arc is non-projective if it spans a word that does not descend from its "
         "head; for precision in the predicted tree, for recall in the gold one. A projective "
         "parser finds some of these heads too, in a tree where nothing crosses.",

@@ -228,7 +228,7 @@ class Reader:
         except TreebankError as error:
             self.faults.append(str(error))
             return None
-        return Tree(name, sentence.form, sentence.head, sentence.relation, sentence.upos)
+        return Tree(name, sentence.form, sentence.head, sentence.label, sentence.upos)
 
     def read(self, path: Path, expected: int) -> dict[int, Block]:
         """The blocks needed of a file; none if it has another number of sentences."""

@@ -179,7 +179,7 @@ def caution(comparison: Comparison) -> list[str]:
 def method(comparison: Comparison) -> list[str]:
     """How it was computed, and what could not be."""
     return [
-        "LAS counts words whose head and full relation are right, on the test set, punctuation "
+        "LAS counts words whose head and full label are right, on the test set, punctuation "
         "included; UAS heads; CLAS is that of the CoNLL 2018 shared task. Means and standard "
         "deviations (n − 1) are over seeds.",
         f"Each training is compared with {comparison.baseline} on the same system, loss, treebank "
