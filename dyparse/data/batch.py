@@ -12,6 +12,7 @@ from torch import Tensor
 
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.data.vocabulary import PADDING, ROOT, UNKNOWN, Vocabulary, shortened, subwords
+from dyparse.errors import ConfigError
 from dyparse.tensors.transfer import to_device
 
 FEATURES = ("word", "subword", "character", "upos", "xpos", "feats")

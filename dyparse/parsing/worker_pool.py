@@ -1,7 +1,7 @@
 """Worker processes that parse shares side by side; what they send back comes out in order.
 
 Each worker has one share at a time, over a pipe of its own. If it dies, another one takes its place
-and its share. WorkerPool are spawned, not forked: torch's threads do not survive a fork.
+and its share. Workers are spawned, not forked: torch's threads do not survive a fork.
 """
 
 import contextlib

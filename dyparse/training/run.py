@@ -21,6 +21,7 @@ from dyparse.config.build import (
     run_directory,
 )
 from dyparse.config.choices import text_of
+from dyparse.data.batch import require_columns
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import EncoderChoice
@@ -75,7 +76,6 @@ from dyparse.training.splits import (
     Read,
     from_disk,
     read_splits,
-    require_columns,
     warn_of_long_sentences,
 )
 from dyparse.treebank import Treebank

@@ -75,7 +75,7 @@ def write_words(path: Path, words: int) -> Path:
 def parse(model: Path, source: Path, out: Path, *options: str, kills: int = 0) -> Course:
     """Run `dyparse parse`, and look at its processes meanwhile.
 
-    WorkerPool are killed one after the other, at even parts of the output: one in the middle.
+    Workers are killed one after the other, at even parts of the output: one in the middle.
     """
     command = [sys.executable, "-m", "dyparse.cli.main", "parse", str(model), str(source), *options]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
