@@ -16,7 +16,7 @@ import torch
 from filelock import FileLock  # comes with torch
 from helpers.fake_wandb import FakeWandb
 from helpers.small_training import AFTER_EVERY_BATCH, SMALL, outcome
-from helpers.tiny import fresh_parser, lesson, run, sample, trained
+from helpers.tiny import fresh_parser, plan, run, sample, trained
 from hypothesis import HealthCheck, settings
 
 from dyparse.cli.main import main
@@ -52,7 +52,7 @@ def model_directory(once: Callable[..., Path]) -> Path:
 
     def make(path: Path) -> None:
         train = sample("train")[:100]
-        parser, _ = trained(fresh_parser(train), lesson(train, sample("dev")[:20]))
+        parser, _ = trained(fresh_parser(train), plan(train, sample("dev")[:20]))
         parser.save(path / "model", {"note": "tiny"})
 
     return once("tiny", make) / "model"

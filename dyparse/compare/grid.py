@@ -21,8 +21,9 @@ from dyparse.config.build import (
 from dyparse.config.choices import for_hydra, load, text_of
 from dyparse.errors import ConfigError
 from dyparse.evaluation.run_result import RESULT, Cell
-from dyparse.model.sizes import ScorerSizes
 from dyparse.runtime.device import find_device, require_seed, require_threads
+from dyparse.training.run import build_model_config
+from dyparse.training.settings import TrainingSettings
 
 AXES = ("system", "exploration", "loss")
 
@@ -155,13 +156,13 @@ def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
     options: TrainOptions = checked(config, TrainOptions)
     if options.output:
         raise ConfigError(f"output is {options.output!r}; a grid has a directory for each cell")
-    construct(ScorerSizes, options.network, "network")
+    build_model_config(options)
+    construct(TrainingSettings, options.trainer, "trainer")
     find_device(options.device)
     require_threads(options.threads)
     treebank = build(options.treebank, "treebank")
     treebank.describe()
-    for name in ("encoder", "trainer", "logger"):
-        build(getattr(options, name), name)
+    build(options.logger, "logger")
     names = ("system", "exploration", "loss")
     texts = {name: text_of(build(getattr(options, name), name)) for name in names}
     choices = {name: text.partition(":")[0] for name, text in texts.items()}

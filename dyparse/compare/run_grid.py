@@ -36,8 +36,7 @@ from dyparse.evaluation.run_result import RESULT, Cell, RunResult, read_result
 from dyparse.logger import Logger
 from dyparse.runtime.launch import cores
 from dyparse.runtime.signals import interrupts_deferred
-from dyparse.training.run import train
-from dyparse.training.splits import from_disk
+from dyparse.training.run import from_disk, train
 from dyparse.treebank import Treebank
 
 LOG = "train.log"

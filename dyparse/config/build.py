@@ -43,6 +43,7 @@ class TrainOptions:
     loss: Any
     trainer: Any
     logger: Any
+    heads: list[str]
     network: Any
     seed: int
     device: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import conllu
 
@@ -12,6 +13,7 @@ from dyparse.errors import TreebankError
 NONE = -1
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
+COLUMN = {"form": 1, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
 MOST_WORDS = 2000  # that oracles can bear: their time grows with the cube, or faster
 LONGEST_QUOTE = 80  # of a line, in messages
 
@@ -35,7 +37,7 @@ class Sentence:
     sent_id: str = ""  # sent_id
     path: str = ""  # where it was read
     line_number: int = 1  # of lines[0] in path, counted from 1
-    has_own_tree: bool = field(default=False, compare=False)  # other than that of the lines
+    changed: tuple[str, ...] = field(default=(), compare=False)  # columns unlike those of the lines
 
     def __len__(self) -> int:
         return len(self.form)
@@ -64,22 +66,29 @@ class Sentence:
 
     def with_tree(self, head: Sequence[int], label: Sequence[str]) -> Sentence:
         """The same sentence with another tree; of its lines only HEAD and DEPREL change."""
-        if not len(head) == len(label) == len(self):
-            raise ValueError(
-                f"{self.place} has {len(self)} words; got {len(head)} heads, {len(label)} labels"
-            )
-        return replace(self, head=list(map(int, head)), label=list(label), has_own_tree=True)
+        return self.with_columns({"head": list(map(int, head)), "label": label})
+
+    def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> Sentence:
+        """The same sentence with other columns, named like its attributes: head, label, upos, …"""
+        for name, values in columns.items():
+            if len(values) != len(self):
+                raise ValueError(f"{self.place} has {len(self)} words; got {len(values)} of {name}")
+        lists: dict[str, Any] = {name: list(values) for name, values in columns.items()}
+        return replace(self, **lists, changed=tuple({*self.changed, *columns}))
 
     def to_conllu(self) -> str:
-        """The sentence in CoNLL-U: byte for byte what was read, except the tree."""
-        if not self.has_own_tree:
+        """The sentence in CoNLL-U: byte for byte what was read, except for changed columns."""
+        if not self.changed:
             return "".join(self.lines)
         lines = list(self.lines)
-        for index, head, label in zip(self.word_lines, self.head, self.label, strict=True):
-            columns = lines[index].split("\t", DEPREL + 1)
-            columns[HEAD] = "_" if head == NONE else str(head)
-            columns[DEPREL] = label
-            lines[index] = "\t".join(columns)
+        columns = [(COLUMN[name], getattr(self, name)) for name in self.changed]
+        last = max(column for column, _ in columns)
+        for word, index in enumerate(self.word_lines):
+            cells = lines[index].split("\t", last + 1)
+            for column, values in columns:
+                value = values[word]
+                cells[column] = "_" if value == NONE else str(value)
+            lines[index] = "\t".join(cells)
         return "".join(lines)
 
     @classmethod

@@ -1,15 +1,26 @@
 """Encoders: a vector for every token.
 
-To add one: write `dyparse/encoder/<name>.py` with a frozen dataclass whose `build` makes an
-`Encoder`; write `conf/encoder/<name>.yaml`. Training, checkpoints and tests find it by its name.
+An encoder says which features it reads (`dyparse.feature`); it may bring features, files and
+learning rates of its own, such as the tokenizer and the pretrained layers of a language model. To
+add one, write a module with a frozen dataclass that has the members of `EncoderChoice` and builds
+an `Encoder`, in this folder with `conf/encoder/<name>.yaml`, or in a package of your own
+(`encoder._target_=mylab.MyEncoder`).
 """
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
 
 from dyparse.data.batch import Batch
-from dyparse.data.vocabulary import Vocabulary
+from dyparse.feature import Feature
+
+
+class ParameterGroup(NamedTuple):
+    """Parameters that share a learning rate."""
+
+    parameters: list[nn.Parameter]
+    rate: float = 1.0  # relative to trainer.learning_rate
 
 
 class Encoder(nn.Module):
@@ -21,20 +32,30 @@ class Encoder(nn.Module):
         """A vector for every token, the root and padding included.  batch → [B, N, width]"""
         raise NotImplementedError
 
+    def own_features(self) -> Sequence[Feature]:
+        """Features beside those that the options list: pieces of words by a tokenizer, say."""
+        return ()
+
+    def parameter_groups(self) -> list[ParameterGroup]:
+        """What is trained, and how fast; what is frozen has `requires_grad` unset."""
+        return [ParameterGroup([p for p in self.parameters() if p.requires_grad])]
+
+    def files(self) -> dict[str, bytes]:
+        """Files to keep in the model directory, by plain names; `build` gets them back."""
+        return {}
+
 
 class EncoderChoice(Protocol):
-    """The numbers of an encoder; what it reads."""
+    """The options of an encoder: a frozen dataclass."""
 
     @property
     def features(self) -> list[str]:
-        """Some of batch.FEATURES."""
+        """Names of the features that it reads, with options in text; see `dyparse.feature`."""
         ...
 
-    @property
-    def subword_buckets(self) -> int:
-        """The number of different subwords."""
-        ...
+    def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
+        """The encoder with fresh weights over these features.
 
-    def build(self, vocabulary: Vocabulary) -> Encoder:
-        """The encoder with fresh weights."""
+        `files` are those that the saved encoder gave; empty for a new one.
+        """
         ...

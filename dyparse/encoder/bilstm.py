@@ -1,7 +1,8 @@
 """A BiLSTM over word, subword or character, and tag embeddings."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -9,13 +10,23 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, embedding_bag
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from dyparse.data.batch import FEATURES, Bags, Batch
-from dyparse.data.vocabulary import PADDING, RESERVED, UNKNOWN, Vocabulary
+from dyparse.data.batch import Batch
+from dyparse.data.vocabulary import PADDING, RESERVED, UNKNOWN
 from dyparse.encoder import Encoder
+from dyparse.feature import (
+    Feature,
+    TokenBags,
+    TokenIds,
+    TokenNumbers,
+    TokenSequences,
+    load_features,
+)
 from dyparse.tensors.dropout import WORDS, Dropout, dropped_places, keys_below
 from dyparse.tensors.transfer import to_device
 
 MOST_LAYERS = 100
+WIDTHS = {"word": 100, "subword": 100, "character": 64, "upos": 32, "xpos": 32, "feats": 32}
+OTHER_WIDTH = 32
 
 
 @dataclass(frozen=True)
@@ -23,13 +34,7 @@ class BiLSTM:
     """Kiperwasser & Goldberg (2016), with hashed subwords beside the words."""
 
     features: list[str] = field(default_factory=lambda: ["word", "subword", "upos"])
-    word_width: int = 100
-    subword_width: int = 100
-    subword_buckets: int = 6000
-    character_width: int = 64
-    upos_width: int = 32
-    xpos_width: int = 32
-    feats_width: int = 32
+    widths: dict[str, int] = field(default_factory=lambda: dict(WIDTHS))  # of embeddings
     hidden: int = 200
     layers: int = 2
     input_dropout: float = 0.33
@@ -37,41 +42,40 @@ class BiLSTM:
     word_dropout: float = 0.33
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.features if name not in FEATURES]:
-            raise ValueError(
-                f"encoder.features has {unknown[0]!r}, expected some of {', '.join(FEATURES)}"
-            )
-        if not self.features or len(set(self.features)) < len(self.features):
-            raise ValueError(f"encoder.features is {list(self.features)}, expected each name once")
+        load_features(self.features, "encoder.features")
         for name in ("input_dropout", "layer_dropout", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 0 <= x < 1")
-        for name in [
-            *(f"{feature}_width" for feature in FEATURES),
-            "subword_buckets",
-            "hidden",
-            "layers",
-        ]:
-            if getattr(self, name) < 1:
-                raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 1 or more")
+        sizes = {"hidden": self.hidden, "layers": self.layers}
+        for name, size in (sizes | {f"widths.{k}": w for k, w in self.widths.items()}).items():
+            if size < 1:
+                raise ValueError(f"encoder.{name} is {size}, expected 1 or more")
         if self.layers > MOST_LAYERS:
             raise ValueError(f"encoder.layers is {self.layers}, expected 1 to {MOST_LAYERS}")
 
-    def build(self, vocabulary: Vocabulary) -> "BiLSTMEncoder":
-        embedders: dict[str, nn.Module] = {
-            "word": WordEmbedder(len(vocabulary.words), self.word_width, self.word_dropout),
-            "subword": BagEmbedder("subword", self.subword_buckets + 1, self.subword_width),
-            "character": CharacterEmbedder(len(vocabulary.characters), self.character_width),
-            "upos": TagEmbedder("upos", len(vocabulary.upos), self.upos_width),
-            "xpos": TagEmbedder("xpos", len(vocabulary.xpos), self.xpos_width),
-            "feats": BagEmbedder("feats", len(vocabulary.feats) + RESERVED, self.feats_width),
-        }
-        chosen = nn.ModuleDict({name: embedders[name] for name in self.features})
-        width = sum(getattr(self, f"{name}_width") for name in self.features)
+    def build(
+        self,
+        features: Sequence[Feature],
+        files: Mapping[str, bytes],  # noqa: ARG002 - it has none
+    ) -> "BiLSTMEncoder":
+        embedders = nn.ModuleDict({f.name: self._embedder(f) for f in features})
+        width = sum(self._width(f) for f in features)
         widths = [width] + [2 * self.hidden] * (self.layers - 1)
         layers = nn.ModuleList(BiLSTMLayer(w, self.hidden) for w in widths)
         dropouts = (self.input_dropout, self.layer_dropout)
-        return BiLSTMEncoder(chosen, layers, dropouts, width=2 * self.hidden)
+        return BiLSTMEncoder(embedders, layers, dropouts, width=2 * self.hidden)
+
+    def _width(self, feature: Feature) -> int:
+        return self.widths.get(feature.name, OTHER_WIDTH)
+
+    def _embedder(self, feature: Feature) -> nn.Module:
+        for kind, embedder in EMBEDDERS.items():
+            if isinstance(feature, kind):
+                return embedder(feature, self._width(feature), self.word_dropout)
+        raise ValueError(
+            f"encoder.features has {feature.name!r}, which the BiLSTM cannot embed; expected a "
+            "feature of one number, a bag or a sequence of numbers per token (dyparse.feature)"
+        )
 
 
 class BiLSTMEncoder(Encoder):
@@ -206,78 +210,66 @@ def reorder(x: Tensor, positions: Tensor) -> Tensor:
     return x.reshape(N * B, D).index_select(0, rows.reshape(-1)).view(N, B, D)
 
 
-class WordEmbedder(nn.Module):
-    """Known words; while training some of them are read as unknown."""
+class IdEmbedder(nn.Module):
+    """One embedding per token; of a lexical feature, training reads some as unknown."""
 
-    def __init__(self, words: int, width: int, dropout: float) -> None:
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:
         super().__init__()
-        self.dropout = dropout
-        self.embedding = _embedding(words + RESERVED, width)
+        self.name = feature.name
+        self.dropout = word_dropout if feature.is_lexical else 0.0
+        self.embedding = _embedding(feature.size, width)
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        assert batch.word is not None
-        word = batch.word
+        ids: Any = batch.features[self.name]
         if self.training and self.dropout > 0:
             assert batch.keys is not None, "training needs a batch with keys"
-            keys = keys_below(batch.keys, WORDS)  # the walk draws from the sentence's key itself
-            dropped = dropped_places(keys, word.shape[1], self.dropout)
-            word = word.masked_fill(dropped & (word >= RESERVED), UNKNOWN)
-        return self.embedding(word)  # type: ignore[no-any-return]  # as torch modules are called untyped
-
-
-class TagEmbedder(nn.Module):
-    """One tag per token: UPOS or XPOS."""
-
-    def __init__(self, column: str, tags: int, width: int) -> None:
-        super().__init__()
-        self.column = column
-        self.embedding = _embedding(tags + RESERVED, width)
-
-    def forward(self, batch: Batch) -> Tensor:
-        """batch → [B, N, width]"""
-        return self.embedding(getattr(batch, self.column))  # type: ignore[no-any-return]  # as torch modules are called untyped
+            keys = keys_below(batch.keys, WORDS)  # the rollout draws from the sentence's key itself
+            dropped = dropped_places(keys, ids.shape[1], self.dropout)
+            ids = ids.masked_fill(dropped & (ids >= RESERVED), UNKNOWN)
+        return self.embedding(ids)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
 class BagEmbedder(nn.Module):
     """The mean of several embeddings per token: subwords, or single features of FEATS."""
 
-    def __init__(self, column: str, entries: int, width: int) -> None:
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:  # noqa: ARG002 - for words only
         super().__init__()
-        self.column = column
-        self.weight = nn.Parameter(torch.empty(entries, width).normal_(std=0.5))
+        self.name = feature.name
+        self.weight = nn.Parameter(torch.empty(feature.size, width).normal_(std=0.5))
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        bags: Bags = getattr(batch, self.column)
-        means = embedding_bag(
-            bags.numbers, self.weight, bags.offsets, mode="mean"
-        )  # [entries, width]
-        return embedding(bags.entry, means)
+        bags: Any = batch.features[self.name]
+        means = embedding_bag(bags.numbers, self.weight, bags.offsets, mode="mean")
+        return embedding(bags.entry, means)  # from [entries, width]
 
 
-class CharacterEmbedder(nn.Module):
+class SequenceEmbedder(nn.Module):
     """A convolution over the characters of a word, and the maximum over its positions (Santos &
     Zadrozny 2014).
     """
 
-    def __init__(self, characters: int, width: int) -> None:
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:  # noqa: ARG002 - for words only
         super().__init__()
-        self.embedding = _embedding(characters + RESERVED, width)
+        self.name = feature.name
+        self.embedding = _embedding(feature.size, width)
         self.convolution = nn.Conv1d(width, width, kernel_size=3, padding=1)
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""
-        assert batch.character is not None
-        assert batch.form is not None
-        convolved = self.convolution(
-            self.embedding(batch.character).transpose(1, 2)
-        )  # [forms, width, longest]
-        is_padding = (batch.character == PADDING).unsqueeze(1)
-        vectors = torch.tanh(
-            convolved.masked_fill(is_padding, -torch.inf).amax(-1)
-        )  # [forms, width]
-        return embedding(batch.form, vectors)
+        sequences: Any = batch.features[self.name]
+        embedded = self.embedding(sequences.numbers).transpose(1, 2)  # [entries, width, longest]
+        is_padding = (sequences.numbers == PADDING).unsqueeze(1)
+        convolved = self.convolution(embedded).masked_fill(is_padding, -torch.inf)
+        return embedding(sequences.entry, torch.tanh(convolved.amax(-1)))
+
+
+EMBEDDERS: dict[type[TokenNumbers], type[nn.Module]] = {
+    TokenIds: IdEmbedder,
+    TokenBags: BagEmbedder,
+    TokenSequences: SequenceEmbedder,
+}
 
 
 def _embedding(entries: int, width: int) -> nn.Embedding:

@@ -7,9 +7,9 @@ from omegaconf import DictConfig
 from tqdm import tqdm
 
 from dyparse.config.build import EvaluateOptions, build, checked
-from dyparse.data.batch import require_columns
 from dyparse.errors import ConfigError
 from dyparse.evaluation.score_report import ScoreReport, score_report
+from dyparse.feature import missing_columns
 from dyparse.model.checkpoint_files import files_of_model
 from dyparse.model.parser import Parser
 from dyparse.runtime.atomic_files import require_apart, write
@@ -38,8 +38,11 @@ def evaluate(config: DictConfig) -> ScoreReport:
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
-    remedy = "take a model that does not read it"
-    require_columns(parser.encoder.features, gold, treebank.name, remedy)
+    if missing := missing_columns(parser.collator.features, gold):
+        raise ConfigError(
+            f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "
+            "tag the treebank, or take a model that does not read it"
+        )
     stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
     parsed = list(
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)

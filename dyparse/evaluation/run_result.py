@@ -18,7 +18,8 @@ import torch
 from numpy.typing import NDArray
 
 from dyparse.config.build import TrainOptions
-from dyparse.data.batch import group_by_length
+from dyparse.data.batch import gold_heads
+from dyparse.data.sampler import group_by_length
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.attachment_scores import (
@@ -34,6 +35,8 @@ from dyparse.evaluation.error_analysis import (
     require_number,
 )
 from dyparse.model.parser import Parser
+from dyparse.rollout.replay import Replayed, replay
+from dyparse.rollout.rollout import GREEDY, VisitedStates, rollout
 from dyparse.runtime.atomic_files import write
 from dyparse.version import __version__
 
@@ -154,11 +157,26 @@ def watch(parser: Parser, gold: Sequence[Sentence]) -> Watched:
     parsed: dict[int, Sentence] = {}
     parts: list[tuple[NDArray[Any], ...]] = []
     for group in group_by_length([len(s) for s in gold], MAX_TOKENS_PER_BATCH):
-        trees, visited, replayed = parser.watch_batch([gold[k] for k in group])
+        trees, visited, replayed = watch_batch(parser, [gold[k] for k in group])
         parsed.update(zip(group, trees, strict=True))
         parts.append((np.asarray(group)[visited.sentence], visited.move, visited.paid, *replayed))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Watched([parsed[k] for k in range(len(gold))], Derivations(*columns).in_order())
+
+
+@torch.inference_mode()
+def watch_batch(
+    parser: Parser, gold: Sequence[Sentence]
+) -> tuple[list[Sentence], VisitedStates, Replayed]:
+    """Trees of the sentences of one batch, as `parse_batch` makes them; the states on the way with
+    their costs for the gold trees; the tokens and arcs of the moves.
+    """
+    encoded = parser.encode(gold)
+    visited = rollout(
+        parser.system, GREEDY, encoded.scorer, encoded.words, gold_heads(gold), epoch=1, seed=0
+    )
+    heads, replayed = replay(parser.system, encoded.words, visited.sentence, visited.move)
+    return parser.with_predictions(gold, encoded, heads), visited, replayed
 
 
 def split_scores(words: AlignedWords) -> dict[str, float]:

@@ -22,77 +22,95 @@ CONFIG, VOCABULARY, WEIGHTS, METRICS = (
     "metrics.json",
 )
 LISTED = (CONFIG, VOCABULARY, WEIGHTS, METRICS)  # in the order in which they get their names
-DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # what trees depend on
+DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # trees depend on these, and on the encoder's files
+ENCODER = "encoder"  # directory of the encoder's own files
 MANIFEST = "manifest.sha256"
 CHUNK = 1 << 20
 MOST_BYTES = {  # of weights there may be as many as the config says
     CONFIG: 64 << 10,
     VOCABULARY: 256 << 20,
     METRICS: 16 << 20,
-    MANIFEST: 4 << 10,
+    MANIFEST: 64 << 10,
 }
+MOST_BYTES_OF_ENCODER_FILE = 256 << 20
 LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
+ENCODER_FILE = re.compile(rf"{ENCODER}/(\w[\w.-]*)", re.ASCII)
 LONGEST_FINDING = 200
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model directory and the checksums that its files must have, if it has a manifest."""
+    """A model directory and the checksums that its files must have."""
 
     directory: Path
-    checksums: Mapping[str, str] | None
+    checksums: Mapping[str, str]
 
     @classmethod
     def open(cls, directory: str | Path) -> "ModelFiles":
-        """CheckpointError if there is no directory, or something else in place of its manifest."""
+        """CheckpointError if there is no directory, or no sound manifest in it."""
         path = require_directory(directory)
-        has_manifest = os.path.lexists(path / MANIFEST)
-        return cls(path, _checksums(path / MANIFEST) if has_manifest else None)
+        size_of(path / CONFIG)  # the clearer message where there is no model at all
+        if not os.path.lexists(path / MANIFEST):
+            raise damaged(path / MANIFEST, "it is missing: was saving interrupted?")
+        return cls(path, _checksums(path / MANIFEST))
+
+    def encoder_files(self) -> list[str]:
+        """Names of the encoder's own files, without their directory."""
+        return [match[1] for name in self.checksums if (match := ENCODER_FILE.fullmatch(name))]
 
     def read(self, name: str, most: int | None = None) -> bytes:
         """All of a file, if it is not larger than `most` and is the one that was written."""
-        content = read_file(self.directory / name, MOST_BYTES[name] if most is None else most)
-        self.require_same(name, content)
-        return content
-
-    def require_same(self, name: str, content: bytes) -> None:
-        """CheckpointError if the manifest was written for other content of the file."""
-        if self.checksums is not None and checksum(content) != self.checksums[name]:
+        content = read_file(self.directory / name, _most_bytes(name) if most is None else most)
+        if checksum(content) != self.checksums[name]:
             raise CheckpointError(
                 f"{self.directory / name}: damaged, of another model, or saving was interrupted "
-                f"(its sha256 is not the one in {MANIFEST}); copy the whole directory anew or "
+                f"(its sha256 is not the one in {MANIFEST}); copy the whole directory again or "
                 "train again"
             )
+        return content
 
 
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
-    """Write all files of a model and their manifest.
-
-    The config gets its name first: in place of one of an older format, it asks for the manifest,
-    which comes last.
+    """Write all files of a model and their manifest, which comes last: until it fits, the directory
+    is no model.
     """
-    assert tuple(contents) == LISTED
+    assert tuple(contents)[: len(LISTED)] == LISTED
+    for name in list(contents)[len(LISTED) :]:
+        if not ENCODER_FILE.fullmatch(name):
+            raise CheckpointError(
+                f"{directory / name}: not saved, for a file of an encoder needs a plain name: "
+                "letters, digits, dots and dashes"
+            )
     _require_readable(directory, contents)
     checksums = {name: checksum(content) for name, content in contents.items()}
-    directory.mkdir(parents=True, exist_ok=True)
+    for path in {(directory / name).parent for name in contents}:
+        path.mkdir(parents=True, exist_ok=True)
     files = {**contents, MANIFEST: _manifest(checksums)}
     write_all({directory / name: content for name, content in files.items()})
 
 
 def rewrite_file(directory: Path, name: str, content: bytes) -> None:
-    """Write one file of a model anew, and its line in the manifest if there is one."""
+    """Replace one file of a model, and its line in the manifest."""
     files = {name: content}
     _require_readable(directory, files)
     checksums = ModelFiles.open(directory).checksums
-    if checksums is not None:
-        files[MANIFEST] = _manifest({**checksums, name: checksum(content)})
+    files[MANIFEST] = _manifest({**checksums, name: checksum(content)})
     write_all({directory / name: content for name, content in files.items()})
 
 
-def read_file(path: Path, most: int) -> bytes:
+def _most_bytes(name: str) -> int | None:
+    """The size beyond which a file is not read; None for the weights, whose size follows from the
+    config.
+    """
+    if name == WEIGHTS:
+        return None
+    return MOST_BYTES.get(name, MOST_BYTES_OF_ENCODER_FILE)
+
+
+def read_file(path: Path, most: int | None) -> bytes:
     """All of a regular file of at most so many bytes; nothing else is even opened."""
     size = size_of(path)
-    if size > most:
+    if most is not None and size > most:
         raise damaged(path, f"{size} bytes, expected at most {most}")
     try:
         with path.open("rb") as file:
@@ -134,7 +152,7 @@ def damaged(path: Path, finding: str) -> CheckpointError:
     """
     shown = _printable(" ".join(finding.split()))[:LONGEST_FINDING]
     return CheckpointError(
-        f"{path}: damaged or of another model ({shown}); copy it anew or train again"
+        f"{path}: damaged or of another model ({shown}); copy it again or train again"
     )
 
 
@@ -147,9 +165,10 @@ def _unreadable(path: Path, error: OSError) -> CheckpointError:
 
 def digest_of_model(directory: str | Path) -> str:
     """The same for equal models only; CheckpointError if one of its files is not there."""
+    files = ModelFiles.open(directory)
     digest = hashlib.sha256()
-    for name in DECISIVE:
-        path = require_directory(directory) / name
+    for name in (*DECISIVE, *(f"{ENCODER}/{name}" for name in sorted(files.encoder_files()))):
+        path = files.directory / name
         size_of(path)  # of a regular file: reading a pipe might never end
         try:
             digest.update(sha256_of(path).encode())
@@ -170,8 +189,10 @@ def sha256_of(path: str | Path) -> str:
 
 
 def files_of_model(directory: str | Path) -> list[Path]:
-    """All that may be in a model directory."""
-    return [Path(directory) / name for name in (*LISTED, MANIFEST)]
+    """All files that belong to a model directory."""
+    path = Path(directory)
+    own = sorted((path / ENCODER).glob("*")) if (path / ENCODER).is_dir() else []
+    return [*(path / name for name in (*LISTED, MANIFEST)), *own]
 
 
 def require_directory(directory: str | Path) -> Path:
@@ -197,21 +218,23 @@ def _printable(text: str) -> str:
 
 def _require_readable(directory: Path, contents: Mapping[str, bytes]) -> None:
     for name, content in contents.items():
-        if len(content) > MOST_BYTES.get(name, len(content)):
+        most = _most_bytes(name)
+        if most is not None and len(content) > most:
             raise CheckpointError(
                 f"{directory / name}: not saved, for its {len(content)} bytes are more than the "
-                f"{MOST_BYTES[name]} that would be read again; leave something out"
+                f"{most} that would be read again; leave something out"
             )
 
 
 def _manifest(checksums: Mapping[str, str]) -> bytes:
-    return "".join(f"{checksums[name]}  {name}\n" for name in LISTED).encode()
+    return "".join(f"{digest}  {name}\n" for name, digest in checksums.items()).encode()
 
 
 def _checksums(path: Path) -> dict[str, str]:
     """The manifest's checksums; it lists the files of a model, each once, and nothing else."""
     *lines, rest = read_file(path, MOST_BYTES[MANIFEST]).decode("ascii", "replace").split("\n")
     found = [(match[2], match[1]) for line in lines if (match := LINE.fullmatch(line))]
-    if rest or len(found) < len(lines) or sorted(name for name, _ in found) != sorted(LISTED):
+    fixed = sorted(name for name, _ in found if not ENCODER_FILE.fullmatch(name))
+    if rest or len(found) < len(lines) or fixed != sorted(LISTED) or len(dict(found)) < len(found):
         raise damaged(path, f"expected a line for each of {', '.join(LISTED)}, as sha256sum writes")
     return dict(found)

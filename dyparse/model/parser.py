@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import conllu
 import numpy as np
@@ -11,17 +11,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dyparse.data.batch import Collator, group_by_length, windows
+from dyparse.data.batch import Collator
+from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.tokenizer import tokenize
 from dyparse.data.vocabulary import Vocabulary
-from dyparse.encoder import EncoderChoice
+from dyparse.decoding import Decoding
+from dyparse.decoding.greedy import Greedy
 from dyparse.errors import DyparseError
-from dyparse.model.checkpoint import ModelParts, read_checkpoint, write_checkpoint
-from dyparse.model.network import Model, fresh_model
-from dyparse.model.sizes import ScorerSizes
-from dyparse.rollout.replay import Replayed, replay
-from dyparse.rollout.rollout import GREEDY, VisitedStates, decode_greedily, rollout
+from dyparse.feature import missing_columns
+from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
+from dyparse.model.network import Model
+from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.rollout.scorer import Scorer
 from dyparse.runtime.device import find_device
 from dyparse.runtime.threads import at_once, thread_pool
@@ -29,39 +30,41 @@ from dyparse.system import System
 from dyparse.tensors.precision import encoder_precision, require_precision, scorer_precision
 from dyparse.tensors.transfer import to_device
 
-T = TypeVar("T")
-R = TypeVar("R")
 Input: TypeAlias = str | Sequence[str] | conllu.TokenList | Sentence
 
+GREEDY = Greedy()
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
+
+
+class Encoded(NamedTuple):
+    """A batch after the encoder."""
+
+    vectors: Tensor  # [B, N, width], on the device
+    scorer: Scorer  # of moves, on the host
+    words: NDArray[np.int32]  # [B]  number of words
 
 
 @dataclass(frozen=True)
 class Parser:
-    """A transition system, a trained network, and the vocabulary between words and numbers."""
+    """A model, and how it is run: precision and decoding."""
 
-    system: System
-    encoder: EncoderChoice
-    network: ScorerSizes
-    vocabulary: Vocabulary
-    model: Model
+    parts: ModelParts
     collator: Collator
     precision: str = "float32"  # of the network; see dyparse.tensors.precision
-
-    @classmethod
-    def with_fresh_weights(
-        cls, system: System, encoder: EncoderChoice, network: ScorerSizes, vocabulary: Vocabulary
-    ) -> "Parser":
-        """A parser that knows nothing yet; its weights come from torch's random generator."""
-        model = fresh_model(system, encoder, network, vocabulary)
-        return cls.of(ModelParts(system, encoder, network, vocabulary, model))
+    decoding: Decoding = GREEDY
 
     @classmethod
     def of(cls, parts: ModelParts) -> "Parser":
-        """The parser that a checkpoint has the parts of."""
-        encoder, vocabulary = parts.encoder, parts.vocabulary
-        collator = Collator(vocabulary, frozenset(encoder.features), encoder.subword_buckets)
-        return cls(parts.system, encoder, parts.network, vocabulary, parts.model, collator)
+        """The parser of a model."""
+        return cls(parts, parts.collator())
+
+    @classmethod
+    def untrained(cls, config: ModelConfig, sentences: Sequence[Sentence]) -> "Parser":
+        """A parser that knows the words of the sentences; its weights come from torch's random
+        generator.
+        """
+        vocabulary = config.vocabulary(sentences)
+        return cls.of(ModelParts(config, vocabulary, config.network(vocabulary, {})))
 
     @classmethod
     def load(
@@ -78,8 +81,26 @@ class Parser:
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
-        saved = ModelParts(self.system, self.encoder, self.network, self.vocabulary, self.model)
-        write_checkpoint(Path(directory), saved, metrics)
+        write_checkpoint(Path(directory), self.parts, metrics)
+
+    @property
+    def system(self) -> System:
+        """The transition system."""
+        return self.parts.config.system
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The entries that features and heads know."""
+        return self.parts.vocabulary
+
+    @property
+    def model(self) -> Model:
+        """The network."""
+        return self.parts.network
+
+    def with_network(self, network: Model) -> "Parser":
+        """The same parser with other weights."""
+        return replace(self, parts=replace(self.parts, network=network))
 
     def parse(self, inputs: str | conllu.TokenList | Sentence | Iterable[Input]) -> list[Sentence]:
         """Trees of sentences, in order; write them with `.to_conllu()`.
@@ -99,7 +120,7 @@ class Parser:
         """Trees of a stream of sentences, in order; memory does not grow with the stream.
 
         Several batches are parsed side by side, each on a thread of its own, and the next sentences
-        are read meanwhile: so a walk on the CPU runs beside the encoding of other batches, on
+        are read meanwhile: so decoding on the CPU runs beside the encoding of other batches, on
         whatever device that is.
         """
         with thread_pool(self.model.device) as submit:
@@ -120,51 +141,38 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
-        encoded, scorer, words = self._encode(sentences)
-        heads = decode_greedily(self.system, scorer, words, threads=torch.get_num_threads())
-        return self._with_labels(sentences, encoded, heads)
+        encoded = self.encode(sentences)
+        threads = torch.get_num_threads()
+        heads = self.decoding.decode(self.system, encoded.scorer, encoded.words, n_threads=threads)
+        return self.with_predictions(sentences, encoded, heads)
 
-    @torch.inference_mode()
-    def watch_batch(
-        self, gold: Sequence[Sentence]
-    ) -> tuple[list[Sentence], VisitedStates, Replayed]:
-        """Trees of the sentences of one batch, as `parse_batch` makes them; the states on the way
-        with their costs for the gold trees; the tokens and arcs of the moves.
-        """
-        encoded, scorer, words = self._encode(gold)
-        visited = rollout(
-            self.system, GREEDY, scorer, words, self.collator.gold(gold).head, epoch=1, seed=0
-        )
-        heads, replayed = replay(self.system, words, visited.sentence, visited.move)
-        return self._with_labels(gold, encoded, heads), visited, replayed
-
-    def _encode(self, sentences: Sequence[Sentence]) -> tuple[Tensor, Scorer, NDArray[np.int32]]:
-        """Vectors of all tokens, what scores the moves, and the words of each sentence, counted."""
+    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
+        """The vectors of all tokens, and the scorer of moves over them."""
         self.model.eval()
         batch = self.collator.batch(sentences)
         device = self.model.device
         with encoder_precision(self.precision, device):
-            encoded = self.model.encode(batch.to(device))
+            vectors = self.model.encode(batch.to(device))
         with scorer_precision(self.precision, device):
-            return encoded, self.model.scorer(self.model.table(encoded))(), batch.words
+            return Encoded(vectors, self.model.scorer(self.model.table(vectors))(), batch.words)
 
-    def _with_labels(
-        self, sentences: Sequence[Sentence], encoded: Tensor, heads: NDArray[np.int32]
+    def with_predictions(
+        self, sentences: Sequence[Sentence], encoded: Encoded, heads: NDArray[np.int32]
     ) -> list[Sentence]:
-        """The sentences with these heads [B, N], and the best label of each arc."""
-        (on_device,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
-        with scorer_precision(self.precision, self.model.device):
-            numbers = self.model.labeller(encoded, on_device).argmax(-1).tolist()  # [B, N]
-        labels = self.vocabulary.labels
-        return [
-            s.with_tree(head[1 : len(s) + 1], [labels[number] for number in row[1 : len(s) + 1]])
-            for s, head, row in zip(sentences, heads.tolist(), numbers, strict=True)
-        ]
+        """The sentences with these trees [B, N], and with what the prediction heads say."""
+        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
+        rows = zip(sentences, heads.tolist(), strict=True)
+        parsed = [s.with_columns({"head": row[1 : len(s) + 1]}) for s, row in rows]
+        for _, head in self.model.head_items():
+            with scorer_precision(self.precision, self.model.device):
+                predicted = head.predict(head(encoded.vectors, tree))  # [B, N]
+            pairs = zip(parsed, predicted, strict=True)
+            parsed = [head.write(s, row[1 : len(s) + 1]) for s, row in pairs]
+        return parsed
 
     def missing_columns(self, sentence: Sentence) -> list[str]:
         """Tag columns that the encoder reads and the sentence does not have at all."""
-        tags = [name for name in ("upos", "xpos", "feats") if name in self.encoder.features]
-        return [name.upper() for name in tags if set(getattr(sentence, name)) == {"_"}]
+        return missing_columns(self.collator.features, [sentence])
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
@@ -179,7 +187,7 @@ def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:
 
 
 def as_sentence(given: Input) -> Sentence:
-    """A sentence from whatever people have at hand."""
+    """A sentence from a string, a list of words, a `conllu.TokenList` or a `Sentence`."""
     if isinstance(given, Sentence):
         return given
     if isinstance(given, conllu.TokenList):

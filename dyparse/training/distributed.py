@@ -1,7 +1,7 @@
-"""The processes that train together, as torchrun starts them; one alone is the ordinary case.
+"""Several processes that train one model, as torchrun starts them; one alone is the ordinary case.
 
-Each takes its share of every batch and all take the same step, so that they have the same weights
-always. What lies on the host (states, figures, whether to stop) goes through a group of its own.
+Each takes its part of every batch and all take the same step, so that they always have the same
+weights. Objects of the host (states, figures, errors) go through a process group of their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,59 +21,59 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class World:
-    """Which of them this one is."""
+    """Rank and world size of this process."""
 
     rank: int = 0
-    count: int = 1
-    on_host: Any = None  # the group for what lies on the host
+    size: int = 1
+    host_group: Any = None  # for objects of the host
 
     @property
     def is_first(self) -> bool:
         """Whether this process writes logs and models."""
         return self.rank == 0
 
-    def share(self, items: Sequence[T]) -> list[T]:
-        """This process's share of a batch; of a batch sorted by length about as much as any."""
-        return list(items[self.rank :: self.count])
+    def shard(self, items: Sequence[T]) -> list[T]:
+        """This rank's part of a batch; of one sorted by length, about as many words as any."""
+        return list(items[self.rank :: self.size])
 
-    def all_gather(self, thing: T) -> list[T]:
-        """What each of them has, in their order."""
-        if self.count == 1:
-            return [thing]
-        things: list[Any] = [None] * self.count
-        dist.all_gather_object(things, thing, group=self.on_host)
-        return things
+    def all_gather(self, item: T) -> list[T]:
+        """The items of all ranks, in their order."""
+        if self.size == 1:
+            return [item]
+        items: list[Any] = [None] * self.size
+        dist.all_gather_object(items, item, group=self.host_group)
+        return items
 
-    def broadcast(self, thing: T) -> T:
-        """What the first one has."""
-        if self.count == 1:
-            return thing
-        things = [thing]
-        dist.broadcast_object_list(things, src=0, group=self.on_host)
-        return things[0]
+    def broadcast(self, item: T) -> T:
+        """The first rank's item."""
+        if self.size == 1:
+            return item
+        items = [item]
+        dist.broadcast_object_list(items, src=0, group=self.host_group)
+        return items[0]
 
     def all_reduce(self, numbers: Tensor) -> Tensor:
-        """The sum of what they have."""
-        if self.count == 1:
+        """The sum over all ranks."""
+        if self.size == 1:
             return numbers
         total = numbers.to("cpu", torch.float64)
-        dist.all_reduce(total, group=self.on_host)
+        dist.all_reduce(total, group=self.host_group)
         return total
 
-    def joined(self, module: nn.Module) -> nn.Module:
-        """The module, with gradients summed over the processes: each has a share of the loss."""
-        if self.count == 1:
+    def data_parallel(self, module: nn.Module) -> nn.Module:
+        """The module with gradients summed over all ranks: each has a part of the loss."""
+        if self.size == 1:
             return module
-        together = DistributedDataParallel(module)
-        together.register_comm_hook(None, sum_gradients)
-        return together
+        wrapped = DistributedDataParallel(module)
+        wrapped.register_comm_hook(None, sum_gradients)
+        return wrapped
 
 
 def sum_gradients(
     _: None,
     bucket: dist.GradBucket,  # type: ignore[name-defined]  # torch has no type for it, but asks for it
 ) -> torch.futures.Future[Tensor]:
-    """What is done with gradients in place of DDP's mean."""
+    """Sum gradients, in place of DDP's mean."""
     sent: torch.futures.Future[list[Tensor]] = dist.all_reduce(
         bucket.buffer(), async_op=True
     ).get_future()
@@ -85,7 +85,7 @@ SINGLE = World()
 
 @contextmanager
 def distributed_training(device: torch.device) -> Iterator[World]:
-    """The processes of this training: NCCL between GPUs, gloo between CPUs; else one alone."""
+    """The world of this training: NCCL between GPUs, gloo between CPUs; one process if alone."""
     if not launched():
         yield SINGLE
         return
@@ -94,8 +94,8 @@ def distributed_training(device: torch.device) -> Iterator[World]:
         torch.cuda.set_device(gpu)
     dist.init_process_group("nccl" if gpu else "gloo", device_id=gpu)
     try:
-        # Not the group of the gradients: walks ahead send their states from another thread.
-        on_host = dist.new_group(backend="gloo")
-        yield World(dist.get_rank(), dist.get_world_size(), on_host)
+        # Not the group of the gradients: rollouts ahead send their states from another thread.
+        host_group = dist.new_group(backend="gloo")
+        yield World(dist.get_rank(), dist.get_world_size(), host_group)
     finally:
         dist.destroy_process_group()

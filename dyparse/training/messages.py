@@ -1,4 +1,4 @@
-"""What a training tells on the terminal."""
+"""The lines that a training prints."""
 
 import shlex
 from pathlib import Path
@@ -8,28 +8,28 @@ import torch
 from dyparse.config.choices import for_hydra, options_given
 from dyparse.model.parser import Parser
 from dyparse.training.distributed import World
-from dyparse.training.session import Lesson
+from dyparse.training.session import TrainingPlan
 from dyparse.treebank import Treebank
 
 
-def describe_run(parser: Parser, lesson: Lesson, choices: dict[str, str], place: str) -> str:
+def describe_run(parser: Parser, plan: TrainingPlan, choices: dict[str, str], place: str) -> str:
     """What is trained, on what, where."""
     parameters = sum(p.numel() for p in parser.model.parameters())
     return (
-        f"          {len(lesson.train)} sentences, {sum(map(len, lesson.train))} words to "
-        f"learn from; {len(lesson.dev)} sentences of dev\n"
+        f"          {len(plan.train)} sentences, {sum(map(len, plan.train))} words to "
+        f"learn from; {len(plan.dev)} sentences of dev\n"
         f"parser    {choices['system']}, {choices['exploration']}, {choices['loss']}; "
         f"{parameters / 1e6:.2f} million parameters on {place}"
     )
 
 
-def place(device: torch.device, processes: World) -> str:
+def place(device: torch.device, world: World) -> str:
     """Where a training runs."""
     threads = torch.get_num_threads()
     name = str(device)
     if device.type == "cpu":
         name += f", {threads} thread{'s' * (threads > 1)}"
-    return name if processes.count == 1 else f"{processes.count} processes ({name} each)"
+    return name if world.size == 1 else f"{world.size} processes ({name} each)"
 
 
 def epoch_line(figures: dict[str, float], epochs: int) -> str:

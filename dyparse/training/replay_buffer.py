@@ -1,4 +1,4 @@
-"""States that stay: a growing data set of what walks visited, kept as compact arrays.
+"""Replay buffer of visited states: a growing data set, kept as compact arrays.
 
 The data set of DAgger (Ross, Gordon & Bagnell 2011) is the union of the states of all rounds. Kept
 of a state is what the loss needs: the tokens in its feature slots, its legal moves, their costs.
@@ -45,13 +45,15 @@ class ReplayBuffer:
     def __init__(self) -> None:
         self.size = 0
         self.states = CompactStates.empty(0, 0, 0)
-        self.spans: dict[int, dict[int, tuple[int, int]]] = {}  # by sentence and walk
+        self.spans: dict[int, dict[int, tuple[int, int]]] = {}  # by sentence and rollout
 
-    def add(self, sentences: Sequence[int], tokens: int, visited: VisitedStates, walk: int) -> None:
-        """Keep the states of one walk; sentences[b] is the number of the batch's row b.
+    def add(
+        self, sentences: Sequence[int], tokens: int, visited: VisitedStates, rollout: int
+    ) -> None:
+        """Keep the states of one rollout; sentences[b] is the index of the batch's row b.
 
-        tokens = N, the width of the batch: row b·N + k of its table is token k of row b. A walk
-        that has been added already, under the same number, is replaced.
+        tokens = N, the width of the batch: row b·N + k of its table is token k of row b. A
+        rollout that has been added already, under the same number, is replaced.
         """
         if tokens > MOST_TOKENS:
             raise DyparseError(
@@ -72,27 +74,27 @@ class ReplayBuffer:
         self.states.move[new] = visited.move
         starts = np.searchsorted(visited.sentence, np.arange(len(sentences) + 1)) + self.size
         for row, number in enumerate(sentences):
-            self.spans.setdefault(number, {})[walk] = (int(starts[row]), int(starts[row + 1]))
+            self.spans.setdefault(number, {})[rollout] = (int(starts[row]), int(starts[row + 1]))
         self.size = end
 
-    def recall(
+    def sample(
         self,
         sentences: Sequence[int],
         tokens: int,
         keys: NDArray[np.uint64] | None = None,
         most: int | None = None,
     ) -> tuple[VisitedStates, int]:
-        """The states of these sentences, as if one walk over this batch had visited them, and from
-        how many walks they are.
+        """The states of these sentences, as if one rollout over this batch had visited them, and
+        how many rollouts they come from.
 
-        Those of all walks so far; or the last one's and those of as many others, drawn by the
-        sentences' keys, as make it `most`.
+        Those of all rollouts so far; or of the last one and of others, drawn by the sentences'
+        keys, `most` together.
         """
-        walks = len(self.spans[sentences[0]])
-        chosen = np.broadcast_to(np.arange(walks), (len(sentences), walks))
-        if most is not None and most < walks:
+        rollouts = len(self.spans[sentences[0]])
+        chosen = np.broadcast_to(np.arange(rollouts), (len(sentences), rollouts))
+        if most is not None and most < rollouts:
             assert keys is not None
-            chosen = drawn(keys.view(np.int64), walks, most)
+            chosen = drawn(keys.view(np.int64), rollouts, most)
         spans: list[tuple[int, tuple[int, int]]] = []
         for row, number in enumerate(sentences):
             of_sentence = [*self.spans[number].values()]
@@ -103,7 +105,7 @@ class ReplayBuffer:
         table_rows = np.where(
             slots == NONE, len(sentences) * tokens, slots + rows[:, None] * tokens
         )
-        recalled = VisitedStates(
+        states_of_batch = VisitedStates(
             features=table_rows.astype(np.int32),
             legal=self.states.legal[which],
             cost=self.states.cost[which].astype(np.int32),
@@ -111,10 +113,10 @@ class ReplayBuffer:
             move=self.states.move[which].astype(np.int32),
             sentence=rows.astype(np.int32),
         )
-        return recalled, chosen.shape[1]
+        return states_of_batch, chosen.shape[1]
 
-    def walks(self, sentence: int) -> int:
-        """How many walks through this sentence are kept."""
+    def n_rollouts(self, sentence: int) -> int:
+        """How many rollouts of this sentence are kept."""
         return len(self.spans.get(sentence, {}))
 
     def _make_room(self, size: int, like: VisitedStates) -> None:
@@ -129,8 +131,8 @@ class ReplayBuffer:
         self.states = larger
 
 
-def drawn(keys: NDArray[np.int64], walks: int, most: int) -> NDArray[np.int64]:
-    """For each key, the last of so many walks and most − 1 others.  [B] → [B, most]"""
-    order = np.argsort(keys_below(keys[:, None], np.arange(walks - 1)), axis=1)
-    last = np.full((len(keys), 1), walks - 1)
+def drawn(keys: NDArray[np.int64], rollouts: int, most: int) -> NDArray[np.int64]:
+    """For each key, the last of so many rollouts and most − 1 others.  [B] → [B, most]"""
+    order = np.argsort(keys_below(keys[:, None], np.arange(rollouts - 1)), axis=1)
+    last = np.full((len(keys), 1), rollouts - 1)
     return np.sort(np.concatenate([order[:, : most - 1], last], axis=1), axis=1)

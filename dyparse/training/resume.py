@@ -1,7 +1,7 @@
-"""A training on disk, so that it can go on where it was: `training.state` in the run's directory.
+"""Resuming: a training on disk, in `training.state` of the run's directory.
 
-Weights and their average, the optimizer, the states that were kept, how far it is, the figures so
-far. Behind a line with version and checksum it is what torch saves, and read as plain data
+Weights and their average, the optimizer, the replay buffer, the progress, the figures so far.
+Behind a line with version and checksum it is what torch saves, and read as plain data
 (`weights_only`). It is written beside the old one and renamed, and removed when the training is
 finished; then `training.done` says of what.
 """
@@ -21,17 +21,17 @@ from dyparse.errors import CheckpointError, DyparseWarning
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.signals import Stopped, StopRequest
 from dyparse.training.replay_buffer import CompactStates
-from dyparse.training.session import Course
+from dyparse.training.session import Session
 
 NAME, DONE = "training.state", "training.done"
-VERSION = b"dyparse training 1 "
+VERSION = b"dyparse training 2 "
 
 
 @dataclass
 class Progress:
     """How far a training is."""
 
-    epoch: int = 1  # the one that goes on
+    epoch: int = 1  # the present one
     step: int = 0  # batches of it that are done
     loss: float = 0.0  # sums over them
     states: int = 0
@@ -41,8 +41,8 @@ class Progress:
     epochs_since: int = 0
     curve: list[dict[str, float]] = field(default_factory=list)
 
-    def begin_epoch(self) -> None:
-        """The next epoch; nothing of it is done."""
+    def start_next_epoch(self) -> None:
+        """Move on to the next epoch; nothing of it is done."""
         self.epoch += 1
         self.step, self.loss, self.states, self.paid, self.seconds = 0, 0.0, 0, 0, 0.0
 
@@ -55,7 +55,7 @@ class TrainingFile:
     """Where a training is kept, how often, and whether it was asked to stop."""
 
     path: Path
-    options: str  # what is trained: another training's state is not taken up
+    options: str  # a hash of what is trained: the state of another training is not resumed
     minutes: float = 10.0
     stop: StopRequest = field(default_factory=StopRequest)
     last: float = field(default_factory=time.monotonic)
@@ -69,54 +69,52 @@ class TrainingFile:
         """Whether there is a state of these options."""
         return self.path.exists() and self._content()["options"] == self.options
 
-    def save(self, course: Course, progress: Progress) -> None:
-        """Write everything down; where that is not possible the training goes on without."""
-        memory = course.memory
+    def save(self, session: Session, progress: Progress) -> None:
+        """Write everything down; where that is not possible the training continues without."""
+        buffer = session.replay_buffer
         content = {
             "options": self.options,
             "progress": asdict(progress),
-            "model": course.parser.model.state_dict(),
-            "average": course.average.model.state_dict(),
-            "updates": course.average.updates,
-            "optimizer": course.optimizer.state_dict(),
-            "states": [torch.from_numpy(array[: memory.size]) for array in memory.states],
-            "spans": memory.spans,
-            "left_out": sorted(course.left_out),
+            "model": session.parser.model.state_dict(),
+            "optimizer": session.optimizer.state_dict(),
+            "states": [torch.from_numpy(array[: buffer.size]) for array in buffer.states],
+            "spans": buffer.spans,
+            "left_out": sorted(session.batches.left_out),
         }
         self.last = time.monotonic()
         try:
-            buffer = io.BytesIO()
-            torch.save(content, buffer)
-            write(self.path, sealed(buffer.getvalue()))
+            packed = io.BytesIO()
+            torch.save(content, packed)
+            write(self.path, sealed(packed.getvalue()))
             self.saved = str(progress)
         except (OSError, MemoryError) as error:
             reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
             warnings.warn(
-                f"{self.path}: {reason}; the training goes on and {self.kept}: "
-                "make room, or mend the directory",
+                f"{self.path}: {reason}; the training continues and {self.kept}: "
+                "make room, or fix the directory",
                 DyparseWarning,
                 stacklevel=2,
             )
 
     @property
     def kept(self) -> str:
-        """What would be there if the training ended now."""
+        """How much would be saved if the training ended now."""
         return f"is saved up to {self.saved}" if self.saved else "is not saved yet"
 
     def stop_if_asked(self) -> None:
         """End the training if a signal has asked for it."""
         if self.stop.signal_number:
-            told = f"saved after {self.saved}" if self.saved else "nothing is saved yet"
-            again = "the same command goes on from there" if self.saved else "start again"
-            raise Stopped(self.stop.signal_number, f"stopped: {told}; {again}")
+            state = f"saved after {self.saved}" if self.saved else "nothing is saved yet"
+            remedy = "the same command resumes from there" if self.saved else "start again"
+            raise Stopped(self.stop.signal_number, f"stopped: {state}; {remedy}")
 
-    def load(self, course: Course) -> Progress | None:
-        """Put a course where the saved one was; None if there is none of these options."""
+    def load(self, session: Session) -> Progress | None:
+        """Put a session where the saved one was; None if there is none of these options."""
         content = self._content() if self.path.exists() else {"options": None}
         if content["options"] != self.options:
             return None
         try:
-            progress = self._restored(course, content)
+            progress = self._restored(session, content)
         except (LookupError, AttributeError, TypeError, ValueError, RuntimeError) as error:
             raise self._damaged(str(error)) from error
         self.saved = str(progress)
@@ -143,37 +141,35 @@ class TrainingFile:
         )
 
     @staticmethod
-    def _restored(course: Course, content: dict[str, Any]) -> Progress:
+    def _restored(session: Session, content: dict[str, Any]) -> Progress:
         progress = Progress(**content["progress"])
-        course.parser.model.load_state_dict(content["model"])
-        course.average.model.load_state_dict(content["average"])
-        course.average.updates = content["updates"]
-        course.optimizer.load_state_dict(content["optimizer"])
-        memory = course.memory
-        memory.states = CompactStates(*(tensor.cpu().numpy() for tensor in content["states"]))
-        memory.size, memory.spans = len(memory.states.paid), content["spans"]
-        course.left_out = set(content["left_out"])
+        session.parser.model.load_state_dict(content["model"])
+        session.optimizer.load_state_dict(content["optimizer"])
+        buffer = session.replay_buffer
+        buffer.states = CompactStates(*(tensor.cpu().numpy() for tensor in content["states"]))
+        buffer.size, buffer.spans = len(buffer.states.paid), content["spans"]
+        session.batches.left_out = set(content["left_out"])
         return progress
 
     @property
     def done(self) -> str:
-        """Of what options and sentences a training was finished here; nothing if none was."""
+        """The options of the training that was finished here; empty if none was."""
         try:
             return self.path.with_name(DONE).read_text(encoding="ascii").strip()
         except (FileNotFoundError, ValueError):
             return ""
 
     def finish(self) -> None:
-        """Write down that the training is finished; it needs no state any more."""
+        """Record that the training is finished; it needs no state any more."""
         write(self.path.with_name(DONE), f"{self.options}\n".encode())
         self.path.unlink(missing_ok=True)
 
     def reopen(self) -> None:
-        """The training is not finished any more, if it was."""
+        """Record that the training is not finished."""
         self.path.with_name(DONE).unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Forget how far the training is."""
+        """Remove the saved state."""
         self.path.unlink(missing_ok=True)
 
 

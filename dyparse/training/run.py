@@ -1,35 +1,27 @@
-"""One training, from options to results: what train.py does."""
+"""One training, from options to results: the work of train.py."""
 
 import json
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from omegaconf import DictConfig, OmegaConf
 
-from dyparse.config.build import (
-    TrainOptions,
-    build,
-    checked,
-    construct,
-    run_directory,
-)
+from dyparse.config.build import TrainOptions, build, checked, construct, run_directory
 from dyparse.config.choices import text_of
-from dyparse.data.batch import require_columns
-from dyparse.data.sentence import Sentence
-from dyparse.data.vocabulary import Vocabulary
-from dyparse.encoder import EncoderChoice
+from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import (
     CheckpointError,
     ConfigError,
     DyparseError,
     DyparseWarning,
+    NoSplitError,
 )
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.evaluation.run_result import (
@@ -40,19 +32,21 @@ from dyparse.evaluation.run_result import (
     shared_setting,
     was_evaluated,
 )
+from dyparse.feature import missing_columns
+from dyparse.head import load_heads
 from dyparse.logger import Logger
 from dyparse.model.checkpoint import read_metrics, write_metrics
 from dyparse.model.parser import Parser
+from dyparse.model.parts import ModelConfig
 from dyparse.model.sizes import ScorerSizes
 from dyparse.runtime.console import print_line
 from dyparse.runtime.device import prepare_device
 from dyparse.runtime.locks import exclusive_directory
 from dyparse.runtime.signals import deferring_signals
-from dyparse.system import System
 from dyparse.tensors.dropout import leave_uncompiled
 from dyparse.tensors.precision import resolved
-from dyparse.training.distributed import World, distributed_training
-from dyparse.training.loop import Trainer
+from dyparse.training import loop
+from dyparse.training.distributed import distributed_training
 from dyparse.training.messages import (
     describe_run,
     epoch_line,
@@ -71,14 +65,11 @@ from dyparse.training.run_directory import (
     shareable,
     telling_what_is_kept,
 )
-from dyparse.training.session import Lesson
-from dyparse.training.splits import (
-    Read,
-    from_disk,
-    read_splits,
-    warn_of_long_sentences,
-)
+from dyparse.training.session import Session, TrainingPlan
+from dyparse.training.settings import TrainingSettings
 from dyparse.treebank import Treebank
+
+Read: TypeAlias = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
 
 
 @dataclass(frozen=True)
@@ -89,39 +80,119 @@ class Run:
     treebank: Treebank
     splits: dict[str, list[Sentence]]
     parser: Parser
-    lesson: Lesson
-    trainer: Trainer
+    plan: TrainingPlan
+    settings: TrainingSettings
     file: TrainingFile
     directory: Path
     device: torch.device
 
 
+def from_disk(treebank: Treebank, split: str) -> list[Sentence]:
+    """The sentences of a split, read from the treebank."""
+    return treebank.read(split)
+
+
 def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk) -> dict[str, Any]:
     """Train a parser as configured; its results on dev and test."""
-    run = built_run(config, choices, read)
+    run = build_run(config, choices, read)
     with ExitStack() as stack:
-        processes = stack.enter_context(distributed_training(run.device))
-        beginning = begin(run, config, stack) if processes.is_first else True
-        beginning = processes.broadcast(beginning)  # nobody reads before it is written
-        if isinstance(beginning, DyparseError):
-            raise beginning
-        if not beginning:
+        world = stack.enter_context(distributed_training(run.device))
+        prepared = prepare(run, config, stack) if world.is_first else True
+        prepared = world.broadcast(prepared)  # nobody reads before it is written
+        if isinstance(prepared, DyparseError):
+            raise prepared
+        if not prepared:
             return finished_results(run)
-        print_line(describe_run(run.parser, run.lesson, choices, place(run.device, processes)))
+        print_line(describe_run(run.parser, run.plan, choices, place(run.device, world)))
         if run.options.compile:
             leave_uncompiled()
             run.parser.model.encoder.compile(dynamic=True)
-        if processes.is_first:
-            return lead(run, shareable(config), processes)
-        parts = (run.parser, run.lesson, forget)
-        deque(run.trainer.train(*parts, file=run.file, processes=processes), maxlen=0)
+        session = Session(run.settings, run.parser, run.plan, world)
+        if world.is_first:
+            return train_and_save(run, session, shareable(config))
+        deque(loop.train(session, forget, run.file), maxlen=0)
         return {}
 
 
-def begin(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError:
-    """What the first process does before all: take the run's directory and prepare it.
+def build_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
+    """Everything that the options say, built and read; nothing is written yet."""
+    options: TrainOptions = checked(config, TrainOptions)
+    treebank: Treebank = build(options.treebank, "treebank")
+    model_config = build_model_config(options)
+    exploration, loss = build(options.exploration, "exploration"), build(options.loss, "loss")
+    settings: TrainingSettings = construct(TrainingSettings, options.trainer, "trainer")
+    build(options.logger, "logger")
+    device = prepare_device(options.device, options.threads, options.seed)
+    directory = run_directory(config, choices, treebank.name)
+    require_place(directory)
 
-    Whether there is something to train, or the error that all processes are to raise.
+    print_line(f"treebank  {treebank.describe()}")
+    splits = read_splits(treebank, settings.max_sentences, read)
+    warn_of_long_sentences(splits["train"])
+    parser = untrained_parser(model_config, splits["train"])
+    if missing := missing_columns(parser.collator.features, splits["train"]):
+        raise ConfigError(
+            f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "
+            "tag the treebank, or leave the column out of encoder.features"
+        )
+    what = identity(config, splits, resolved(settings.precision, device))
+    file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
+    parser.model.to(device)
+    plan = TrainingPlan(exploration, loss, splits["train"], splits["dev"], options.seed)
+    return Run(options, treebank, splits, parser, plan, settings, file, directory, device)
+
+
+def build_model_config(options: TrainOptions) -> ModelConfig:
+    """The choices that the model is made from; ConfigError if one is wrong."""
+    system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
+    try:
+        heads = load_heads(options.heads)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    return ModelConfig(system, encoder, heads, construct(ScorerSizes, options.network, "network"))
+
+
+def read_splits(
+    treebank: Treebank, max_sentences: int | None, read: Read
+) -> dict[str, list[Sentence]]:
+    """Train, dev and, if there is one, test: all read before any work is done."""
+    splits = {split: read(treebank, split)[:max_sentences] for split in ("train", "dev")}
+    try:
+        splits["test"] = read(treebank, "test")[:max_sentences]
+    except NoSplitError as error:
+        print_line(f"          no test results: {error}")
+    return splits
+
+
+def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
+    """Warn of sentences that oracles may take very long for."""
+    for sentence in sentences:
+        if len(sentence) > MOST_WORDS:
+            warnings.warn(
+                f"{sentence.place} has {len(sentence)} words; training on it takes time that "
+                f"grows with their cube: expected at most {MOST_WORDS}, split it or leave it out",
+                DyparseWarning,
+                stacklevel=2,
+            )
+
+
+def untrained_parser(config: ModelConfig, sentences: Sequence[Sentence]) -> Parser:
+    """A parser that knows the words of the sentences; ConfigError if it cannot be made."""
+    try:
+        return Parser.untrained(config, sentences)
+    except ValueError as error:
+        raise ConfigError(f"{error}; choose other encoder.features or heads") from error
+    except (RuntimeError, MemoryError, OverflowError, TypeError) as error:  # absurd sizes
+        raise ConfigError(
+            f"encoder and network cannot be made ({str(error).splitlines()[0][:200]}); make "
+            "encoder.hidden, network.hidden or the widths of the encoder smaller"
+        ) from error
+
+
+def prepare(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError:
+    """Lock the run's directory and prepare it; the first rank does this for all.
+
+    Whether there is something to train, or the error that all ranks are to raise.
     """
     try:
         stack.enter_context(exclusive_directory(run.directory))
@@ -131,16 +202,16 @@ def begin(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError
 
 
 def finished_results(run: Run) -> dict[str, Any]:
-    """The results of a run that was finished before, told again."""
+    """The results of a run that was finished before, printed again."""
     read_result(run.directory / RESULT)
-    with it_was_whole():
+    with saved_by_training():
         Parser.load(run.directory / MODEL, run.device)
     metrics = read_metrics(run.directory / MODEL)
     results: dict[str, Any] = {s: metrics[s] for s in ("dev", "test") if s in metrics}
     if not was_evaluated(run.directory, run.splits):
         warnings.warn(
-            "the test sentences have changed since: these are the scores on those of then; "
-            "score the others with evaluate.py",
+            "the test sentences have changed since: these scores are from the previous test set; "
+            "score the new one with evaluate.py",
             DyparseWarning,
             stacklevel=2,
         )
@@ -151,59 +222,18 @@ def finished_results(run: Run) -> dict[str, Any]:
     return results
 
 
-def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
-    """What the options say, built and read; nothing is written yet."""
-    options: TrainOptions = checked(config, TrainOptions)
-    treebank: Treebank = build(options.treebank, "treebank")
-    system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
-    exploration, loss = build(options.exploration, "exploration"), build(options.loss, "loss")
-    network = construct(ScorerSizes, options.network, "network")
-    trainer: Trainer = build(options.trainer, "trainer")
-    build(options.logger, "logger")
-    device = prepare_device(options.device, options.threads, options.seed)
-    directory = run_directory(config, choices, treebank.name)
-    require_place(directory)
-
-    print_line(f"treebank  {treebank.describe()}")
-    splits = read_splits(treebank, trainer.max_sentences, read)
-    warn_of_long_sentences(splits["train"])
-    remedy = "leave the column out of encoder.features"
-    require_columns(encoder.features, splits["train"], treebank.name, remedy)
-    what = identity(config, splits, resolved(trainer.precision, device))
-    file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
-    parser = fresh_parser(system, encoder, network, splits["train"])
-    parser.model.to(device)
-    lesson = Lesson(exploration, loss, splits["train"], splits["dev"], options.seed)
-    return Run(options, treebank, splits, parser, lesson, trainer, file, directory, device)
-
-
-def fresh_parser(
-    system: System, encoder: EncoderChoice, network: ScorerSizes, sentences: Sequence[Sentence]
-) -> Parser:
-    """A parser that knows the words of the sentences; ConfigError if it is too large to be made."""
-    try:
-        vocabulary = Vocabulary.from_sentences(sentences)
-        return Parser.with_fresh_weights(system, encoder, network, vocabulary)
-    except (RuntimeError, MemoryError, OverflowError, TypeError) as error:  # absurd sizes
-        raise ConfigError(
-            f"encoder and network cannot be made ({str(error).splitlines()[0][:200]}); make "
-            "encoder.hidden, network.hidden or the widths of the encoder smaller"
-        ) from error
-
-
-def lead(run: Run, told: DictConfig, processes: World) -> dict[str, Any]:
-    """What the first process does: train, keep the best parser, log; the results."""
+def train_and_save(run: Run, session: Session, public_config: DictConfig) -> dict[str, Any]:
+    """The work of the first rank: train, save the best parser, log; the results."""
     logger: Logger = build(run.options.logger, "logger")
-    config: dict[str, Any] = OmegaConf.to_container(told)  # type: ignore[assignment]  # a DictConfig gives a dict
+    config: dict[str, Any] = OmegaConf.to_container(public_config)  # type: ignore[assignment]  # a DictConfig gives a dict
     log = logger.open(run.directory, config)
     failed = True
     try:
         with telling_what_is_kept(run.file):
             # Several processes wait for each other: there a signal ends them as they are.
-            with deferring_signals(run.file.stop) if processes.count == 1 else nullcontext():
-                parts = (run.parser, run.lesson, keeper(run.directory))
-                epochs = run.trainer.train(*parts, file=run.file, processes=processes)
-                curve = follow_training(epochs, run.trainer.epochs, run.directory, log)
+            with deferring_signals(run.file.stop) if session.world.size == 1 else nullcontext():
+                epochs = loop.train(session, keeper(run.directory), run.file)
+                curve = follow_training(epochs, run.settings.epochs, run.directory, log)
             run.file.stop_if_asked()  # since the last epoch
             results = finish(run, curve)
             log.finish(results, run.directory / MODEL)
@@ -215,28 +245,28 @@ def lead(run: Run, told: DictConfig, processes: World) -> dict[str, Any]:
 
 
 @contextmanager
-def it_was_whole() -> Iterator[None]:
-    """What is wrong with a model that a training has saved, and the remedy."""
+def saved_by_training() -> Iterator[None]:
+    """Adds the remedy to errors about a model that a training has saved."""
     try:
         yield
     except CheckpointError as error:
         raise CheckpointError(
-            f"{error}; it was whole when the training saved it: train with resume=false"
+            f"{error}; it was sound when the training saved it: train with resume=false"
         ) from error
 
 
 def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Results of the parser that was kept, told and written down."""
+    """Results of the parser that was saved, printed and written down."""
     model = run.directory / MODEL
     best_epoch = max(curve, key=lambda figures: figures["dev_las"])
-    # Anew: a kill may have come between results that were being written and their checksum.
-    with it_was_whole():
+    # Again: a kill may have come between results that were being written and their checksum.
+    with saved_by_training():
         write_metrics(model, {"best_epoch": best_epoch})
         best = Parser.load(model, run.device)
     results = final_results(best, run.splits)
     write_metrics(model, {"best_epoch": best_epoch, **results})
     system, exploration, loss = map(
-        text_of, (run.parser.system, run.lesson.exploration, run.lesson.loss)
+        text_of, (run.parser.system, run.plan.exploration, run.plan.loss)
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
     keep_result(run.directory, cell, shared_setting(run.options), curve, run.splits, best)

@@ -1,118 +1,122 @@
-"""A part of a batch to learn from, and its loss: what one update is made of."""
+"""One training step: encode the batch, roll it out, score the visited states, learn from them.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+`BatchLoss` leads from a batch to its loss, `backward` to the gradients, `training_step` to the new
+weights. Whatever is not the idea wraps these from outside: splitting after a lack of memory
+(`out_of_memory`), several processes (`distributed`), rollouts ahead (`session`), `resume`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from dyparse.data.batch import Batch, Gold
 from dyparse.loss import Loss
-from dyparse.model.network import Model, label_loss
+from dyparse.model.network import Model
 from dyparse.rollout.rollout import VisitedStates
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.dropout import STATES, keys_below
+from dyparse.tensors.optimizer import Optimizer
 from dyparse.tensors.precision import encoder_precision, scorer_precision
 from dyparse.tensors.transfer import to_device
+from dyparse.training.batches import TrainingBatch
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """A batch of training sentences with their trees, and what chance has in store for them."""
+class TrainingStates(NamedTuple):
+    """States to learn from, and how many rollouts of each sentence they come from."""
 
-    epoch: int
-    numbers: list[int]  # of the sentences
-    batch: Batch  # on the host
-    gold: Gold
-    keys: NDArray[np.uint64]  # [B]
-    key: int  # of the whole batch
-    words: int  # of the whole batch, whichever part of it this is
-    labels: int  # known ones of the whole batch
-    counts: bool = True  # false for what a process without a share is given: it teaches nothing
+    visited: VisitedStates
+    rollouts: int
 
 
-class Learnt(NamedTuple):
-    """What an update did."""
+Visit: TypeAlias = Callable[[TrainingBatch, Callable[[], Scorer]], TrainingStates]
+
+
+class StepResult(NamedTuple):
+    """Figures of a step."""
 
     loss: Tensor  # per word, on the device
     states: int
     paid: int  # cost of the moves taken
 
 
-class Found(NamedTuple):
-    """States to learn from, and from how many walks they are."""
-
-    visited: VisitedStates
-    walks: int
-
-
-Find = Callable[[Exercise, Callable[[], Scorer]], Found]
-
-
-class Update(nn.Module):
-    """From a batch to its loss: one module, so that its gradients can be shared."""
+class BatchLoss(nn.Module):
+    """From a batch to its loss; a module, so that several processes can share its gradients."""
 
     def __init__(self, model: Model, loss: Loss, precision: str) -> None:
         super().__init__()
-        self.model, self.loss = model, loss
-        self.precision = precision
+        self.model, self.loss, self.precision = model, loss, precision
 
-    def encode(self, exercise: Exercise) -> tuple[Batch, Tensor, Tensor]:
-        """The batch on the device, its vectors [B, N, width], its table [tokens, F, D]."""
-        model = self.model
-        batch = exercise.batch.to(model.device)
-        with encoder_precision(self.precision, model.device):
-            encoded = model.encode(batch)
-        with scorer_precision(self.precision, model.device):
-            return batch, encoded, model.table(encoded)
+    def forward(self, batch: TrainingBatch, visit: Visit) -> tuple[Tensor, TrainingStates]:
+        """The loss per word, and the states that it was computed on."""
+        model, device = self.model, self.model.device
+        encoded, table, keys = self.encode(batch)  # [B, N, width], [tokens, F, D], [B]
+        states = visit(
+            batch, lambda: model.scorer(table, batch.whole.key)()
+        )  # compiled, no gradient
+        features, legal, cost, state_keys, tree, *targets = to_device(
+            host_tensors(batch, states), device
+        )
+        with scorer_precision(self.precision, device):
+            scores = model.score(table, features, state_keys)  # [T, M]
+        moves = self.loss(scores.float(), legal, cost) * len(scores)
+        loss = moves / (states.rollouts * batch.whole.n_words)
+        for (name, head), target in zip(model.head_items(), targets, strict=True):
+            with scorer_precision(self.precision, device):
+                predicted = head(encoded, tree, keys)  # [B, N, entries]
+            of_head = head.loss(predicted.float(), target) / max(batch.whole.n_targets[name], 1)
+            loss = loss + head.weight * of_head
+        return loss * batch.counts, states
+
+    def encode(self, batch: TrainingBatch) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Vectors [B, N, width], table [tokens, F, D], and the sentences' keys on the device."""
+        inputs = batch.inputs.to(self.model.device)
+        with encoder_precision(self.precision, self.model.device):
+            encoded = self.model.encode(inputs)
+        with scorer_precision(self.precision, self.model.device):
+            return encoded, self.model.table(encoded), inputs.keys
 
     @torch.no_grad()
-    def scorer(self, exercise: Exercise) -> Callable[[], Scorer]:
-        """What a walk through the exercise needs, with the present weights; to be waited for."""
-        _, _, table = self.encode(exercise)
-        return self.model.scorer(table, exercise.key)
-
-    def forward(self, exercise: Exercise, find: Find) -> tuple[Tensor, Found]:
-        """The share of this exercise in the loss per word of its batch, and the states of it."""
-        model = self.model
-        batch, encoded, table = self.encode(exercise)
-        found = find(exercise, lambda: model.scorer(table, exercise.key)())
-        features, legal, cost, keys, head, label = targets(exercise, found, model.device)
-        with scorer_precision(self.precision, model.device):
-            scores = model.score(table, features, keys)  # [T, M]
-            labels = model.labeller(encoded, head, batch.keys)  # [B, N, labels]
-        of_moves = self.loss(scores.float(), legal, cost) * len(scores)
-        of_labels = label_loss(labels.float(), label)
-        loss = of_moves / (found.walks * exercise.words) + of_labels / max(exercise.labels, 1)
-        return loss * exercise.counts, found
+    def scorer(self, batch: TrainingBatch) -> Callable[[], Scorer]:
+        """The scorer of a rollout with the present weights; the function returned waits for it."""
+        _, table, _ = self.encode(batch)
+        return self.model.scorer(table, batch.whole.key)
 
 
-def targets(exercise: Exercise, found: Found, device: torch.device) -> list[Tensor]:
-    """What the loss needs of states and trees, on the device, in one copy."""
-    visited, gold = found.visited, exercise.gold
-    arrays = (visited.features, visited.legal, visited.cost, state_keys(exercise, visited))
-    trees = (gold.head.astype(np.int64), gold.label)
-    return to_device([torch.from_numpy(array) for array in (*arrays, *trees)], device)
+def backward(batch_loss: nn.Module, batch: TrainingBatch, visit: Visit) -> StepResult:
+    """Add the gradients of a batch, or of a part of one, to those that are there."""
+    loss, states = batch_loss(batch, visit)
+    loss.backward()
+    paid = states.visited.paid
+    return StepResult(loss.detach(), len(paid) * batch.counts, int(paid.sum()) * batch.counts)
 
 
-def state_keys(exercise: Exercise, visited: VisitedStates) -> NDArray[np.int64]:
-    """[T]: keys that depend on a state's sentence, and its number there, alone."""
-    first = np.searchsorted(visited.sentence, np.arange(len(exercise.keys)))
+def training_step(
+    optimizer: Optimizer[Model],
+    gradients: Callable[[TrainingBatch], StepResult],
+    batch: TrainingBatch,
+    learning_rate: float,
+) -> StepResult:
+    """One step of the optimizer on a batch; `gradients` is `backward`, perhaps in smaller parts."""
+    optimizer.zero_grad()
+    result = gradients(batch)
+    optimizer.step(learning_rate)
+    return result
+
+
+def host_tensors(batch: TrainingBatch, states: TrainingStates) -> list[Tensor]:
+    """All that the loss needs of states and gold trees, for one copy to the device."""
+    visited = states.visited
+    of_states = (visited.features, visited.legal, visited.cost, state_keys(batch, visited))
+    of_trees = (batch.gold_heads.astype(np.int64), *batch.targets.values())
+    return [torch.from_numpy(array) for array in (*of_states, *of_trees)]
+
+
+def state_keys(batch: TrainingBatch, visited: VisitedStates) -> NDArray[np.int64]:
+    """[T]: random keys for dropout; they depend on a state's sentence and its number there only."""
+    first = np.searchsorted(visited.sentence, np.arange(len(batch.keys)))
     number = np.arange(len(visited.sentence)) - first[visited.sentence]
-    of_sentence = keys_below(exercise.keys.view(np.int64), STATES)[visited.sentence]
+    of_sentence = keys_below(batch.keys.view(np.int64), STATES)[visited.sentence]
     return keys_below(of_sentence, number)
-
-
-def summary(loss: Tensor, found: Found, part: Exercise) -> Learnt:
-    """What was learnt from a part."""
-    paid = found.visited.paid
-    return Learnt(loss.detach(), len(paid) * part.counts, int(paid.sum()) * part.counts)
-
-
-def added(learnt: Sequence[Learnt]) -> Learnt:
-    """The sum over the parts of a batch."""
-    loss = torch.stack([part.loss for part in learnt]).sum()
-    return Learnt(loss, sum(p.states for p in learnt), sum(p.paid for p in learnt))

@@ -9,14 +9,14 @@ from helpers.tiny import sample, small_encoder, yamls
 from omegaconf import OmegaConf
 from torch import nn
 
+from dyparse.config import choices
 from dyparse.config.build import build
-from dyparse.data.batch import FEATURES, Collator
+from dyparse.data.batch import Collator
 from dyparse.data.sentence import Sentence
-from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder.bilstm import BiLSTM, BiLSTMLayer, ByLength, Mirror, reading_order
+from dyparse.feature import load_features
 
 TRAIN = sample("train")[:50]
-VOCABULARY = Vocabulary.from_sentences(TRAIN)
 STRANGE = Sentence.from_words(
     ["\U0001f642", "的", "x" * 90, "Zzyzx"],
     upos=["NEW", "_", "NOUN", "X"],
@@ -24,7 +24,7 @@ STRANGE = Sentence.from_words(
     feats=["New=Yes", "_", "Number=Sing|New=Yes", "A=B"],
 )
 MIXED = [TRAIN[0], STRANGE, *TRAIN[1:6], Sentence.from_words(["Hm"])]
-ALL = list(FEATURES)
+ALL = choices.names("feature")
 
 encoders = pytest.mark.parametrize("path", yamls("encoder"), ids=lambda path: path.stem)
 
@@ -38,8 +38,9 @@ def choice_of(path, features=None):
 def built(choice):
     """The encoder's module, always with the same weights, and the collator that feeds it."""
     torch.manual_seed(5)
-    collator = Collator(VOCABULARY, frozenset(choice.features), choice.subword_buckets)
-    return choice.build(VOCABULARY), collator
+    features = [f.build(f.entries(TRAIN)) for f in load_features(choice.features, "features")]
+    encoder = choice.build(features, {})
+    return encoder, Collator([*features, *encoder.own_features()])
 
 
 def keys_for(sentences, first=0):
@@ -70,7 +71,7 @@ def test_a_sentence_has_the_same_vectors_in_every_batch(path):
 @encoders
 @pytest.mark.parametrize(
     "features",
-    [*([name] for name in FEATURES), ["word", "subword"], ["feats", "character", "xpos"], ALL],
+    [*([name] for name in ALL), ["word", "subword"], ["feats", "character", "xpos"], ALL],
     ids="-".join,
 )
 def test_features_are_switched_by_name(path, features):
@@ -81,7 +82,10 @@ def test_features_are_switched_by_name(path, features):
 
 @encoders
 def test_only_the_chosen_features_are_seen(path):
-    known = {name: list(getattr(VOCABULARY, name)[:2]) for name in ("upos", "xpos", "feats")}
+    known = {
+        name: list(choices.load("feature", name).entries(TRAIN)[:2])
+        for name in ("upos", "xpos", "feats")
+    }
     same_words = [
         Sentence.from_words(["A", "dog"], **tags)
         for tags in (known, {name: ["?", "!"] for name in known})
@@ -119,7 +123,7 @@ def test_the_gradient_reaches_every_parameter(path):
 
 
 @encoders
-def test_vectors_depend_on_chance_while_training_only(path):
+def test_vectors_are_random_in_training_only(path):
     encoder, collator = built(choice_of(path, ALL))
     batch, other = (collator.batch(MIXED, keys_for(MIXED, first)) for first in (0, 100))
     encoder.eval()
@@ -207,7 +211,7 @@ def test_the_layout_is_chosen_by_the_device():
 
 def test_dropout_takes_the_same_components_at_every_position():
     encoder, collator = built(
-        small_encoder(features=["upos"], upos_width=400, input_dropout=0.3, word_dropout=0.0)
+        small_encoder(features=["upos"], widths={"upos": 400}, input_dropout=0.3, word_dropout=0.0)
     )
     batch = collator.batch(TRAIN[:8], keys_for(TRAIN[:8]))
     _, without = input_of_first_lstm(encoder.eval(), batch)
@@ -222,16 +226,16 @@ def test_dropout_takes_the_same_components_at_every_position():
             rtol=5e-3,  # probabilities go in steps of 1/256
             atol=0,
         )
-    share = (dropped[0] == 0).float().mean()
-    assert 0.25 < share < 0.35
+    fraction = (dropped[0] == 0).float().mean()
+    assert 0.25 < fraction < 0.35
     assert not torch.equal(dropped[0, 0] == 0, dropped[0, 1] == 0)
 
 
-def test_word_dropout_reads_a_share_of_known_words_as_unknown_and_the_root_never():
+def test_word_dropout_reads_a_fraction_of_known_words_as_unknown_and_the_root_never():
     encoder, collator = built(
-        small_encoder(features=["word"], word_width=8, input_dropout=0.0, word_dropout=0.4)
+        small_encoder(features=["word"], widths={"word": 8}, input_dropout=0.0, word_dropout=0.4)
     )
-    assert "the" in VOCABULARY.words
+    assert "the" in choices.load("feature", "word").entries(TRAIN)
     sentences = [Sentence.from_words(["the"] * 20)] * 50
     batch = collator.batch(sentences, keys_for(sentences))
     _, plain = input_of_first_lstm(encoder.eval(), batch)
@@ -247,12 +251,12 @@ def test_word_dropout_reads_a_share_of_known_words_as_unknown_and_the_root_never
     ("options", "name"),
     [
         ({"features": []}, "encoder.features"),
-        ({"features": ["word", "tag"]}, "encoder.features has 'tag'"),
+        ({"features": ["word", "tag"]}, "encoder.features: no feature 'tag'"),
         ({"features": ["word", "word"]}, "encoder.features"),
         ({"hidden": 0}, "encoder.hidden is 0"),
         ({"layers": 0}, "encoder.layers is 0"),
-        ({"subword_buckets": 0}, "encoder.subword_buckets is 0"),
-        ({"upos_width": -1}, "encoder.upos_width is -1"),
+        ({"features": ["subword:buckets=0"]}, "encoder.features: buckets is 0"),
+        ({"widths": {"upos": -1}}, r"encoder\.widths\.upos is -1"),
         ({"input_dropout": 1.0}, "encoder.input_dropout is 1.0"),
         ({"layer_dropout": -0.1}, "encoder.layer_dropout is -0.1"),
         ({"word_dropout": float("nan")}, "encoder.word_dropout is nan"),

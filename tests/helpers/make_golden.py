@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from dyparse.evaluation.attachment_scores import attachment_scores
-from dyparse.training.loop import Trainer
-from helpers.tiny import fresh_parser, lesson, sample, trained
+from dyparse.training.settings import TrainingSettings
+from helpers.tiny import fresh_parser, plan, sample, trained
 
 GOLDEN = Path(__file__).parents[1] / "training" / "golden.json"
 WORDS = 10
@@ -24,8 +24,10 @@ def results() -> dict[str, Any]:
     """60 sentences, 2 epochs, one thread: losses, scores on 100 of dev, and its first heads."""
     torch.set_num_threads(1)
     train, dev = sample("train")[:60], sample("dev")[:100]
-    trainer = Trainer(epochs=2, max_tokens_per_batch=30, learning_rate=1e-2, average_decay=0.8)
-    parser, figures = trained(fresh_parser(train, seed=7), lesson(train, dev, seed=7), trainer)
+    settings = TrainingSettings(
+        epochs=2, max_tokens_per_batch=30, learning_rate=1e-2, average_decay=0.8
+    )
+    parser, figures = trained(fresh_parser(train, seed=7), plan(train, dev, seed=7), settings)
     parsed = parser.parse(dev)
     scores = attachment_scores(dev, parsed)
     return {

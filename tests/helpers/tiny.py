@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import subprocess
 import sys
@@ -13,19 +14,24 @@ import torch
 
 from dyparse import system as systems
 from dyparse.data.sentence import Sentence
-from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.exploration.explore import Explore
+from dyparse.head import load_heads
 from dyparse.loss.set_nll import SetNLL
 from dyparse.model.parser import Parser
+from dyparse.model.parts import ModelConfig
 from dyparse.model.sizes import ScorerSizes
-from dyparse.training.loop import Lesson, Trainer
+from dyparse.training import loop
+from dyparse.training.session import Session, TrainingPlan
+from dyparse.training.settings import TrainingSettings
 from dyparse.treebank.sample import Sample
 
 PROJECT = Path(__file__).parents[2]
 CONF = PROJECT / "conf"
 UD = Path(os.environ.get("DYPARSE_UD", PROJECT.parent / "shared" / "ud"))
-TRAINER = Trainer(epochs=10, max_tokens_per_batch=60, learning_rate=1e-2, average_decay=0.9)
+SETTINGS = TrainingSettings(
+    epochs=10, max_tokens_per_batch=60, learning_rate=1e-2, average_decay=0.9
+)
 
 
 def yamls(choice: str) -> list[Path]:
@@ -41,45 +47,46 @@ def sample(split: str) -> list[Sentence]:
 
 def small_encoder(**options: Any) -> BiLSTM:
     """The default encoder with few units."""
-    sizes = {f"{name}_width": 12 for name in ("word", "subword", "character")}
-    sizes |= {f"{name}_width": 8 for name in ("upos", "xpos", "feats")}
-    sizes |= {"subword_buckets": 400, "hidden": 20, "layers": 1}
+    widths = {"word": 12, "subword": 12, "character": 12, "upos": 8, "xpos": 8, "feats": 8}
+    features = ["word", "subword:buckets=400", "upos"]
+    sizes = {"features": features, "widths": widths, "hidden": 20, "layers": 1}
     dropout = {"input_dropout": 0.1, "layer_dropout": 0.1, "word_dropout": 0.2}
     return BiLSTM(**(sizes | dropout | options))
 
 
-def fresh_parser(
-    sentences: list[Sentence], *, seed: int = 1, system: Any = None, **encoder: Any
-) -> Parser:
-    """A parser with random weights and the vocabulary of the sentences."""
-    torch.manual_seed(seed)
-    return Parser.with_fresh_weights(
+def model_config(*, system: Any = None, heads: Any = ("labels",), **encoder: Any) -> ModelConfig:
+    """The choices of a small model."""
+    return ModelConfig(
         system or systems.load("arc_eager"),
         small_encoder(**encoder),
+        load_heads(heads),
         ScorerSizes(hidden=24, dropout=0.1),
-        Vocabulary.from_sentences(sentences),
     )
 
 
-def lesson(train: list[Sentence], dev: list[Sentence], **changed: Any) -> Lesson:
-    """What to learn: exploring from the second epoch on, unless changed."""
+def fresh_parser(sentences: list[Sentence], *, seed: int = 1, **config: Any) -> Parser:
+    """A parser with random weights and the vocabulary of the sentences."""
+    torch.manual_seed(seed)
+    return Parser.untrained(model_config(**config), sentences)
+
+
+def plan(train: list[Sentence], dev: list[Sentence], **changed: Any) -> TrainingPlan:
+    """What to train on: exploring from the second epoch on, unless changed."""
     parts = {"exploration": Explore(), "loss": SetNLL(), "train": train, "dev": dev, "seed": 1}
-    return Lesson(**(parts | changed))
+    return TrainingPlan(**(parts | changed))
 
 
 def trained(
-    parser: Parser, task: Lesson, trainer: Trainer = TRAINER
+    parser: Parser, plan: TrainingPlan, settings: TrainingSettings = SETTINGS
 ) -> tuple[Parser, list[dict[str, float]]]:
-    """The parser that a training keeps, read as it was when kept, and the figures of each epoch."""
-    kept: list[Parser] = []
+    """The parser that a training saves, as it was then, and the figures of each epoch."""
+    saved: list[Parser] = []
 
-    def keep(best: Parser, _figures: dict[str, float]) -> None:
-        copy = Parser.with_fresh_weights(best.system, best.encoder, best.network, best.vocabulary)
-        copy.model.load_state_dict(best.model.state_dict())
-        kept.append(copy)
+    def save(best: Parser, _figures: dict[str, float]) -> None:
+        saved.append(best.with_network(copy.deepcopy(best.model)))
 
-    figures = list(trainer.train(parser, task, keep))
-    return kept[-1], figures
+    figures = list(loop.train(Session(settings, parser, plan), save))
+    return saved[-1], figures
 
 
 def run(

@@ -1,4 +1,4 @@
-"""The model against plain formulas, and the compiled scorer against the model."""
+"""The network against plain formulas, and the compiled scorer against the network."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from helpers.tiny import fresh_parser, sample
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
-from dyparse.data.batch import FEATURES
+from dyparse.config import choices
+from dyparse.data.batch import gold_heads
 from dyparse.data.sentence import NONE
 from dyparse.loss.set_nll import SetNLL
-from dyparse.model.network import label_loss
 from dyparse.rollout.scorer import score, table_rows
 from dyparse.tensors.dropout import Dropout
 
@@ -22,7 +22,7 @@ def parser():
     """A fresh parser whose empty slots and biases are not the zeros they start as."""
     parser = fresh_parser(SENTENCES)
     with torch.no_grad():
-        for parameter in (parser.model.empty_shares, parser.model.hidden_bias):
+        for parameter in (parser.model.empty_slot, parser.model.hidden_bias):
             parameter.normal_()
     parser.model.eval()
     return parser
@@ -43,18 +43,18 @@ def test_the_table_and_its_sums_equal_one_layer_over_the_slots_side_by_side(pars
     vectors = encoded.flatten(0, 1)  # [tokens, width]
     tokens, width = vectors.shape
     rows = random_rows(parser, tokens)
-    F, D = model.empty_shares.shape[1:]
-    layer = model.shares.weight.view(F, D, width)  # the block of each slot
+    F, D = model.empty_slot.shape[1:]
+    layer = model.slot_projection.weight.view(F, D, width)  # the block of each slot
     expected = []
     for state in rows:
-        thread_pool, weight = torch.zeros(F * width), layer.permute(1, 0, 2).reshape(D, -1)
+        inputs, weight = torch.zeros(F * width), layer.permute(1, 0, 2).reshape(D, -1)
         hidden = model.hidden_bias.clone()
         for f, row in enumerate(state.tolist()):
             if row == tokens:
-                hidden = hidden + model.empty_shares[0, f]
+                hidden = hidden + model.empty_slot[0, f]
             else:
-                thread_pool[f * width : (f + 1) * width] = vectors[row]
-        hidden = torch.relu(hidden + weight @ thread_pool)
+                inputs[f * width : (f + 1) * width] = vectors[row]
+        hidden = torch.relu(hidden + weight @ inputs)
         expected.append(model.output.weight @ hidden + model.output.bias)
     scores = model.score(model.table(encoded), rows)
     torch.testing.assert_close(scores, torch.stack(expected), atol=1e-5, rtol=1e-5)
@@ -107,50 +107,18 @@ def test_an_empty_slot_has_the_last_row_of_the_table():
     assert rows.tolist() == [99, 10, 13, 99]
 
 
-def test_labels_are_scored_by_one_layer_over_head_and_dependent(parser):
-    model = parser.model
-    encoded = model.encode(parser.collator.batch(SENTENCES[:3]))  # [B, N, width]
-    B, N, _ = encoded.shape
-    head = torch.randint(N, (B, N), generator=torch.Generator().manual_seed(1))
-    scores = model.labeller(encoded, head)
-    assert scores.shape == (B, N, len(parser.vocabulary.labels))
-    of_head, of_dependent, output = (
-        model.labeller.head,
-        model.labeller.dependent,
-        model.labeller.output,
-    )
-    for b in range(B):
-        for w in range(N):
-            hidden = of_head(encoded[b, head[b, w]]) + of_dependent(encoded[b, w])
-            expected = output(torch.relu(hidden))
-            torch.testing.assert_close(scores[b, w], expected, atol=1e-5, rtol=1e-4)
-
-
-def test_the_loss_of_labels_is_the_sum_over_the_words_that_have_one():
-    generator = torch.Generator().manual_seed(2)
-    scores = torch.randn(2, 4, 5, generator=generator, dtype=torch.float64, requires_grad=True)
-    label = torch.tensor([[NONE, 0, 4, NONE], [NONE, 2, NONE, NONE]])
-    probability = scores.softmax(-1)
-    expected = -(probability[0, 1, 0] * probability[0, 2, 4] * probability[1, 1, 2]).log()
-    loss = label_loss(scores, label)
-    torch.testing.assert_close(loss, expected)
-    loss.backward()
-    has_gradient = scores.grad.abs().sum(-1) > 0
-    assert torch.equal(has_gradient, label != NONE)
-
-
 def test_the_gradient_of_both_losses_reaches_every_parameter(parser):
     model = parser.model
-    batch, gold = parser.collator.batch(SENTENCES), parser.collator.gold(SENTENCES)
-    encoded = model.encode(batch)
+    labels = model.heads["labels"]
+    encoded = model.encode(parser.collator.batch(SENTENCES))
     table = model.table(encoded)
     rows = random_rows(parser, len(table) - 1)
     scores = model.score(table, rows)
     legal = torch.ones_like(scores, dtype=torch.bool)
     cost = torch.arange(scores.shape[1], dtype=torch.int32).expand(scores.shape)
-    labels = model.labeller(encoded, torch.from_numpy(gold.head).long())
-    loss = SetNLL()(scores, legal, cost) + label_loss(labels, torch.from_numpy(gold.label))
-    loss.backward()
+    of_labels = labels(encoded, torch.from_numpy(gold_heads(SENTENCES)).long())
+    targets = torch.from_numpy(labels.targets(SENTENCES))
+    (SetNLL()(scores, legal, cost) + labels.loss(of_labels, targets)).backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
@@ -173,7 +141,7 @@ class Devices(TorchDispatchMode):
 
 
 def test_nothing_is_made_on_another_device_than_that_of_the_batch():
-    parser = fresh_parser(SENTENCES, features=list(FEATURES), layers=2)
+    parser = fresh_parser(SENTENCES, features=choices.names("feature"), layers=2)
     meta = torch.device("meta")
     model = parser.model.to(meta).train()
     keys = np.arange(3, dtype=np.uint64)
@@ -184,10 +152,11 @@ def test_nothing_is_made_on_another_device_than_that_of_the_batch():
         encoded = model.encode(batch)
         scores = model.score(model.table(encoded), rows, rows[:, 0])
         zeros = torch.zeros((B, N), dtype=torch.int64, device=meta)
-        of_labels = model.labeller(encoded, zeros, batch.keys)
+        labels = model.heads["labels"]
+        of_labels = labels(encoded, zeros, batch.keys)
         legal = torch.ones_like(scores, dtype=torch.bool)
         loss = SetNLL()(scores, legal, torch.zeros_like(scores, dtype=torch.int32))
-        (loss + label_loss(of_labels, zeros)).backward()
+        (loss + labels.loss(of_labels, zeros)).backward()
     # Only the order of the sentences is found out on the host, which knows their lengths.
     allowed = {("meta", "numbers"), ("meta", "indices"), ("cpu", "indices")}
     assert set(devices.seen) == allowed, devices.seen

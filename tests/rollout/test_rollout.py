@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.exhaustive import are_trees, random_tree
+from helpers.random_scorers import random_scorer
 from helpers.tiny import yamls
 from omegaconf import OmegaConf
 
@@ -17,7 +18,6 @@ from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.explore import Explore
 from dyparse.exploration.static import Static
 from dyparse.rollout.rollout import decode_greedily, rollout
-from dyparse.rollout.scorer import Scorer
 from dyparse.system import features
 
 NAMES = [path.stem for path in yamls("system")]
@@ -25,24 +25,13 @@ OPTIONS = {"arc_eager": [{}, {"root": "first", "single_root": False}, {"single_r
 VARIANTS = [(name, options) for name in NAMES for options in OPTIONS.get(name, [{}])]
 WORDS = np.array([1, 7, 2, 12, 5, 1, 9], dtype=np.int32)
 EVEN = Explore(first_epochs=0, probability=0.5)
-D = 6
+
 
 all_systems = pytest.mark.parametrize(("name", "options"), VARIANTS)
 exact_systems = pytest.mark.parametrize(
     ("name", "options"), [(name, o) for name, o in VARIANTS if systems.load(name, **o).exact]
 )
 explorations = pytest.mark.parametrize("path", yamls("exploration"), ids=lambda path: path.stem)
-
-
-def random_scorer(system, words, seed=0):
-    """A scorer with random numbers for sentences of these lengths."""
-    rng = np.random.default_rng(seed)
-    tokens, F, M = len(words) * (int(max(words)) + 1), len(system.slots), len(system.moves)
-    parts = [
-        rng.normal(size=shape).astype(np.float32)
-        for shape in ((tokens + 1, F, D), (D,), (M, D), (M,))
-    ]
-    return Scorer(*parts)
 
 
 def random_gold(words, seed=0, kind="any"):

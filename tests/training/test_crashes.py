@@ -1,4 +1,4 @@
-"""Trainings that are killed, stopped, or cannot write: nothing that was learnt is lost."""
+"""Trainings that are killed, stopped, or cannot write: nothing that was result is lost."""
 
 import errno
 import os

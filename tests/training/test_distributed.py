@@ -79,7 +79,7 @@ def test_two_processes_give_the_result_of_one_with_the_same_batches(tmp_path, ch
     assert {path.name for path in two.iterdir()} == {path.name for path in one.iterdir()}
 
 
-def test_two_processes_that_were_killed_go_on(tmp_path):
+def test_two_processes_that_were_killed_resume(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     options = [*SMALL, "exploration=dagger_replay"]
     torchrun(tmp_path, *options, f"output={whole}")
@@ -97,7 +97,7 @@ def test_two_processes_that_were_killed_go_on(tmp_path):
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_a_wrong_option_is_told_once(tmp_path):
+def test_a_wrong_option_is_reported_once(tmp_path):
     process = torchrun(tmp_path, "trainer.epochs=0", wait=False)
     _, error = process.communicate(timeout=200)
     assert process.returncode != 0
@@ -105,19 +105,19 @@ def test_a_wrong_option_is_told_once(tmp_path):
 
 
 def test_one_process_is_alone_and_first():
-    with distributed_training(torch.device("cpu")) as processes:
-        assert processes is SINGLE
-    assert processes.is_first
-    assert processes.share([3, 4]) == [3, 4]
-    assert processes.all_gather(1) == [1]
-    assert processes.broadcast("x") == "x"
+    with distributed_training(torch.device("cpu")) as world:
+        assert world is SINGLE
+    assert world.is_first
+    assert world.shard([3, 4]) == [3, 4]
+    assert world.all_gather(1) == [1]
+    assert world.broadcast("x") == "x"
 
 
-def test_shares_are_the_batch_and_about_equal():
+def test_shards_are_the_batch_and_about_equal():
     batch = list(range(11))
-    shares = [World(rank, 3).share(batch) for rank in range(3)]
-    assert sorted(chain.from_iterable(shares)) == batch
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    shards = [World(rank, 3).shard(batch) for rank in range(3)]
+    assert sorted(chain.from_iterable(shards)) == batch
+    assert max(map(len, shards)) - min(map(len, shards)) <= 1
 
 
 def test_each_process_of_a_machine_asks_for_a_gpu_of_its_own(monkeypatch):

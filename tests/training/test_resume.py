@@ -1,4 +1,4 @@
-"""A training that is interrupted goes on: to the same weights and figures as an undisturbed one."""
+"""A training that is interrupted resumes: to the same weights and figures as an undisturbed one."""
 
 import io
 import json
@@ -12,17 +12,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from helpers.tiny import PROJECT, fresh_parser, lesson, run, sample
+from helpers.tiny import PROJECT, fresh_parser, plan, run, sample
 from safetensors.torch import load_file
 
 from dyparse.errors import CheckpointError
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
-from dyparse.training.loop import Trainer
+from dyparse.training import loop
 from dyparse.training.resume import NAME, TrainingFile, sealed
+from dyparse.training.session import Session
+from dyparse.training.settings import TrainingSettings
 
 TRAIN, DEV = sample("train")[:30], sample("dev")[:10]
-TRAINER = Trainer(epochs=4, max_tokens_per_batch=60, learning_rate=1e-2, average_decay=0.5)
+SETTINGS = TrainingSettings(
+    epochs=4, max_tokens_per_batch=60, learning_rate=1e-2, average_decay=0.5
+)
 TIMES = {"seconds", "tokens_per_second"}
 SMALL = [
     *("trainer=debug", "trainer.epochs=4", "trainer.max_tokens_per_batch=60", "threads=1"),
@@ -34,10 +38,11 @@ def without_times(curve):
     return [{k: v for k, v in figures.items() if k not in TIMES} for figures in curve]
 
 
-def train(task, file=None, *, trainer=TRAINER, stop_after=None):
+def train(task, file=None, *, settings=SETTINGS, stop_after=None):
     """Train, perhaps up to an epoch only; figures, weights, averaged weights."""
     parser, averages, curve = fresh_parser(TRAIN), [], []
-    epochs = trainer.train(parser, task, lambda best, _: averages.append(best), file=file)
+    session = Session(settings, parser, task)
+    epochs = loop.train(session, lambda best, _: averages.append(best), file)
     for figures in epochs:
         curve.append(figures)
         if figures["epoch"] == stop_after:
@@ -54,8 +59,8 @@ def assert_same_weights(one, other):
 
 @pytest.mark.parametrize("exploration", [Explore(), DaggerReplay()])
 @pytest.mark.parametrize("epoch", [1, 3])
-def test_after_an_epoch_a_training_goes_on_to_the_same_weights(tmp_path, exploration, epoch):
-    task = lesson(TRAIN, DEV, exploration=exploration)
+def test_after_an_epoch_a_training_resumes_to_the_same_weights(tmp_path, exploration, epoch):
+    task = plan(TRAIN, DEV, exploration=exploration)
     curve, weights, average = train(task)
     file = TrainingFile(tmp_path / NAME, "options")
     first, *_ = train(task, file, stop_after=epoch)
@@ -70,13 +75,13 @@ def test_after_an_epoch_a_training_goes_on_to_the_same_weights(tmp_path, explora
 
 
 def test_within_an_epoch_too(tmp_path, monkeypatch):
-    task = lesson(TRAIN, DEV, exploration=DaggerReplay())
+    task = plan(TRAIN, DEV, exploration=DaggerReplay())
     curve, weights, _ = train(task)
     file = TrainingFile(tmp_path / NAME, "options", minutes=1e-9)  # after every batch
     saves, real = [], TrainingFile.save
 
-    def save_and_stop(self, course, progress):
-        real(self, course, progress)
+    def save_and_stop(self, session, progress):
+        real(self, session, progress)
         saves.append((progress.epoch, progress.step))
         if saves[-1] == (2, 5):
             raise KeyboardInterrupt
@@ -90,8 +95,8 @@ def test_within_an_epoch_too(tmp_path, monkeypatch):
     assert_same_weights(weights, weights_resumed)
 
 
-def test_the_state_of_another_training_is_not_taken_up(tmp_path):
-    task = lesson(TRAIN, DEV)
+def test_the_state_of_another_training_is_not_resumed(tmp_path):
+    task = plan(TRAIN, DEV)
     train(task, TrainingFile(tmp_path / NAME, "one"), stop_after=2)
     curve, *_ = train(task, TrainingFile(tmp_path / NAME, "another"))
     assert [figures["epoch"] for figures in curve] == [1, 2, 3, 4]
@@ -99,10 +104,10 @@ def test_the_state_of_another_training_is_not_taken_up(tmp_path):
 
 
 def test_patience_is_kept_over_an_interruption(tmp_path):
-    trainer = replace(TRAINER, epochs=9, patience=3, learning_rate=1e-12, weight_decay=0.0)
-    task = lesson(TRAIN[:5], DEV[:3])
-    train(task, TrainingFile(tmp_path / NAME, "o"), trainer=trainer, stop_after=2)
-    curve, *_ = train(task, TrainingFile(tmp_path / NAME, "o"), trainer=trainer)
+    settings = replace(SETTINGS, epochs=9, patience=3, learning_rate=1e-12, weight_decay=0.0)
+    task = plan(TRAIN[:5], DEV[:3])
+    train(task, TrainingFile(tmp_path / NAME, "o"), settings=settings, stop_after=2)
+    curve, *_ = train(task, TrainingFile(tmp_path / NAME, "o"), settings=settings)
     assert [figures["epoch"] for figures in curve] == [1, 2, 3, 4]
 
 
@@ -110,12 +115,12 @@ def test_patience_is_kept_over_an_interruption(tmp_path):
 def test_a_damaged_state_is_refused_with_the_remedy(tmp_path, content):
     (tmp_path / NAME).write_bytes(content)
     with pytest.raises(CheckpointError, match=r"training\.state.*resume=false"):
-        train(lesson(TRAIN, DEV), TrainingFile(tmp_path / NAME, "options"))
+        train(plan(TRAIN, DEV), TrainingFile(tmp_path / NAME, "options"))
 
 
 def test_a_state_of_which_a_single_bit_has_changed_is_refused(tmp_path):
     path = tmp_path / NAME
-    train(lesson(TRAIN, DEV), TrainingFile(path, "options"), stop_after=1)
+    train(plan(TRAIN, DEV), TrainingFile(path, "options"), stop_after=1)
     sound = path.read_bytes()
     for place in np.random.default_rng(1).integers(len(sound), size=20):
         changed = bytearray(sound)
@@ -136,7 +141,7 @@ def test_a_state_that_would_run_code_is_refused(tmp_path):
     torch.save({"options": "options", "progress": Evil()}, buffer)
     (tmp_path / NAME).write_bytes(sealed(buffer.getvalue()))
     with pytest.raises(CheckpointError, match="cannot be used"):
-        train(lesson(TRAIN, DEV), TrainingFile(tmp_path / NAME, "options"))
+        train(plan(TRAIN, DEV), TrainingFile(tmp_path / NAME, "options"))
     assert not (tmp_path / "ran").exists()
 
 

@@ -1,4 +1,4 @@
-"""Courses: what is learnt does not depend on how a batch is shared, split, or when it is walked."""
+"""Sessions: a step is the same however its batch is distributed, split, or rolled out ahead."""
 
 import warnings
 from dataclasses import replace
@@ -6,121 +6,126 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from helpers.tiny import fresh_parser, lesson, sample, trained
+from helpers.tiny import fresh_parser, plan, sample, trained
 
 from dyparse.errors import DyparseError
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.training.distributed import World
-from dyparse.training.loop import Trainer
 from dyparse.training.out_of_memory import is_out_of_memory
-from dyparse.training.session import Course
+from dyparse.training.session import Session
+from dyparse.training.settings import TrainingSettings
 
 TRAIN, DEV = sample("train")[:30], sample("dev")[:10]
-TRAINER = Trainer(epochs=3, max_tokens_per_batch=90, learning_rate=1e-2, average_decay=0.5)
+SETTINGS = TrainingSettings(
+    epochs=3, max_tokens_per_batch=90, learning_rate=1e-2, average_decay=0.5
+)
 GROUP = list(range(9))
 
 
-def a_course(**changed):
-    """A training that has just begun, always with the same weights; dropout as everywhere."""
-    trainer = replace(TRAINER, **{k: v for k, v in changed.items() if hasattr(TRAINER, k)})
-    rest = {k: v for k, v in changed.items() if not hasattr(TRAINER, k)}
-    course = Course(trainer, fresh_parser(TRAIN), lesson(TRAIN, DEV, **rest))
-    course.parser.model.train()
-    return course
+def new_session(**changed):
+    """A session that has just started, always with the same weights; dropout as everywhere."""
+    settings = replace(SETTINGS, **{k: v for k, v in changed.items() if hasattr(SETTINGS, k)})
+    rest = {k: v for k, v in changed.items() if not hasattr(SETTINGS, k)}
+    session = Session(settings, fresh_parser(TRAIN), plan(TRAIN, DEV, **rest))
+    session.parser.model.train()
+    return session
 
 
-def gradients(course, exercise, find=None):
-    learnt = course.gradients(exercise, find or course.find)
-    return learnt, [p.grad.clone() for p in course.parser.model.parameters()]
+def gradients(session, batch):
+    """The figures of a batch and its gradients, split as memory needs it."""
+    result = session.split(batch)
+    return result, [p.grad.clone() for p in session.parser.model.parameters()]
 
 
 def assert_same(one, other):
-    for (learnt, of_one), (learnt_other, of_other) in [(one, other)]:
-        assert (learnt.states, learnt.paid) == (learnt_other.states, learnt_other.paid)
-        torch.testing.assert_close(learnt.loss, learnt_other.loss, rtol=1e-5, atol=1e-6)
-        for a, b in zip(of_one, of_other, strict=True):
-            torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
-        assert any(gradient.abs().max() > 1e-3 for gradient in of_one)
+    (result, of_one), (result_other, of_other) = one, other
+    assert (result.states, result.paid) == (result_other.states, result_other.paid)
+    torch.testing.assert_close(result.loss, result_other.loss, rtol=1e-5, atol=1e-6)
+    for a, b in zip(of_one, of_other, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
+    assert any(gradient.abs().max() > 1e-3 for gradient in of_one)
 
 
-def test_the_shares_of_processes_give_the_gradients_of_the_whole_batch_together():
-    whole = gradients(course := a_course(), course.share(GROUP, 2, 5))
-    of_shares = []
+def test_the_parts_of_all_ranks_give_the_gradients_of_the_whole_batch_together():
+    whole = gradients(session := new_session(), session.batches.make(GROUP, 2, 5))
+    of_ranks = []
     for rank in range(3):
-        course = a_course()
-        course.processes = World(rank, 3)
-        of_shares.append(gradients(course, course.share(GROUP, 2, 5)))
-    losses = torch.stack([learnt.loss for learnt, _ in of_shares]).sum()
+        session = new_session()
+        session.batches.world = World(rank, 3)
+        of_ranks.append(gradients(session, session.batches.make(GROUP, 2, 5)))
+    losses = torch.stack([result.loss for result, _ in of_ranks]).sum()
     torch.testing.assert_close(losses, whole[0].loss, rtol=1e-5, atol=1e-6)
     for k, expected in enumerate(whole[1]):
-        found = torch.stack([of_share[k] for _, of_share in of_shares]).sum(0)
+        found = torch.stack([of_rank[k] for _, of_rank in of_ranks]).sum(0)
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-6)
 
 
-def test_a_process_without_a_share_takes_part_but_teaches_nothing():
-    course = a_course()
-    course.processes = World(1, 2)
-    part = course.share([3], 1, 0)
-    learnt, found = gradients(course, part)
-    assert not part.counts
-    assert (learnt.loss, learnt.states, learnt.paid) == (0, 0, 0)
+def test_a_rank_without_sentences_takes_part_but_adds_nothing():
+    session = new_session()
+    session.batches.world = World(1, 2)
+    batch = session.batches.make([3], 1, 0)
+    result, found = gradients(session, batch)
+    assert not batch.counts
+    assert (result.loss, result.states, result.paid) == (0, 0, 0)
     assert all((gradient == 0).all() for gradient in found)
 
 
-def test_batches_and_chance_follow_from_seed_epoch_and_number_alone():
-    one, other = a_course(), a_course(seed=2)
-    assert one.groups(2) == a_course().groups(2)
+def test_batches_and_their_keys_follow_from_seed_epoch_and_number_alone():
+    one, other = (new_session(seed=seed).batches for seed in (1, 2))
+    again = new_session().batches
+    assert one.groups(2) == again.groups(2)
     assert one.groups(2) != one.groups(3)
     assert one.groups(2) != other.groups(2)
-    same, next_one = one.share(GROUP, 2, 4), one.share(GROUP, 2, 5)
-    np.testing.assert_array_equal(same.keys, a_course().share(GROUP, 2, 4).keys)
+    same, next_one = one.make(GROUP, 2, 4), one.make(GROUP, 2, 5)
+    np.testing.assert_array_equal(same.keys, again.make(GROUP, 2, 4).keys)
     assert (same.keys != next_one.keys).all()
-    assert (same.keys != other.share(GROUP, 2, 4).keys).all()
+    assert (same.keys != other.make(GROUP, 2, 4).keys).all()
 
 
-def test_an_epoch_that_goes_on_has_the_batches_that_were_left():
-    course = a_course()
-    batches = [(done, parts) for done, parts, _ in course.batches(2)]
-    rest = [(done, parts) for done, parts, _ in course.batches(2, first=3)]
+def test_an_epoch_that_is_resumed_has_the_batches_that_were_left():
+    session = new_session()
+    batches = [(done, batch) for done, batch, _ in session.stream(2)]
+    rest = [(done, batch) for done, batch, _ in session.stream(2, first=3)]
     assert len(rest) == len(batches) - 3 > 0
-    for (done, parts), (done_rest, parts_rest) in zip(batches[3:], rest, strict=True):
+    for (done, batch), (done_rest, batch_rest) in zip(batches[3:], rest, strict=True):
         assert done == done_rest
-        assert parts.numbers == parts_rest.numbers
-        np.testing.assert_array_equal(parts.keys, parts_rest.keys)
+        assert batch.indices == batch_rest.indices
+        np.testing.assert_array_equal(batch.keys, batch_rest.keys)
+    assert list(session.stream(2, first=len(batches))) == []
 
 
-# --- walking ahead -------------------------------------------------------------------------------
+# --- rollouts ahead ------------------------------------------------------------------------------
 
 
-def test_a_walk_ahead_visits_the_states_of_the_weights_before_the_update():
-    course = a_course(rollout_ahead=True, exploration=Explore(first_epochs=0, probability=1.0))
-    seen = {}
-    find = course.find
+def test_a_rollout_ahead_visits_the_states_of_the_weights_before_the_step():
+    session = new_session(rollout_ahead=True, exploration=Explore(first_epochs=0, probability=1.0))
+    visit, seen, weights = session.visit, {}, []
 
-    def watched(part, scorer):
+    def watched(batch, scorer):
         arrays = scorer()
-        seen[tuple(part.numbers)] = [arrays.output.copy(), find(part, lambda: arrays)]
-        return seen[tuple(part.numbers)][1]
+        seen[tuple(batch.indices)] = (arrays.output_bias.copy(), visit(batch, lambda: arrays))
+        return seen[tuple(batch.indices)][1]
 
-    course.find = watched
-    weights = []
-    for done, parts, found in course.batches(2):
-        weights.append(course.parser.model.output.bias.detach().clone())
-        used = course.learn(parts, done, found)
-        assert used.states == len(seen[tuple(parts.numbers)][1].visited.paid)
+    session.visit = watched
+    for done, batch, ahead in session.stream(2):
+        weights.append(session.parser.model.output.bias.detach().clone().numpy())
+        result = session.step(batch, done, ahead)
+        of_rollout, states = seen[tuple(batch.indices)]
+        assert result.states == len(states.visited.paid)
+        np.testing.assert_array_equal(of_rollout, weights[max(len(weights) - 2, 0)])
     assert len(seen) == len(weights) > 3
-    assert not torch.equal(weights[0], weights[-1])
+    assert (weights[0] != weights[-1]).any()
 
 
 @pytest.mark.parametrize("exploration", [Explore(), DaggerReplay()])
-def test_training_with_walks_ahead_learns_as_well_and_repeats_itself(exploration):
+def test_training_with_rollouts_ahead_learns_as_well_and_repeats_itself(exploration):
     runs = []
     for ahead in (True, True, False):
-        trainer = replace(TRAINER, rollout_ahead=ahead, epochs=6)
-        task = lesson(TRAIN, TRAIN, exploration=exploration)
-        kept, figures = trained(fresh_parser(TRAIN), task, trainer)
-        runs.append((kept.model.state_dict(), figures[-1]["dev_las"]))
+        settings = replace(SETTINGS, rollout_ahead=ahead, epochs=6)
+        task = plan(TRAIN, TRAIN, exploration=exploration)
+        best, figures = trained(fresh_parser(TRAIN), task, settings)
+        runs.append((best.model.state_dict(), figures[-1]["dev_las"]))
     (first, las), (again, _), (other, las_without) = runs
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert any(not torch.equal(first[name], other[name]) for name in first)
@@ -130,87 +135,84 @@ def test_training_with_walks_ahead_learns_as_well_and_repeats_itself(exploration
 def test_half_precision_trains_and_its_scores_are_near():
     losses = {}
     for precision in ("float32", "bfloat16"):
-        course = a_course(precision=precision)
-        losses[precision] = course.gradients(course.share(GROUP, 1, 0), course.find).loss.item()
+        session = new_session(precision=precision)
+        losses[precision] = session.gradients(session.batches.make(GROUP, 1, 0)).loss.item()
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.02)
     assert losses["bfloat16"] != losses["float32"]
-    assert {p.grad.dtype for p in course.parser.model.parameters()} == {torch.float32}
+    assert {p.grad.dtype for p in session.parser.model.parameters()} == {torch.float32}
 
 
 # --- out of memory -------------------------------------------------------------------------------
 
 
-def short_of_memory(course, most_words, error=MemoryError):
-    """Let the course fail on parts of more words, after the walk, as real updates do."""
-    real = course.update.model.labeller.forward
+def short_of_memory(session, most_words, error=MemoryError):
+    """Let the session fail on parts of more words, after the rollout, as real steps do."""
+    head = session.parser.model.heads["labels"]
+    real = head.forward
 
-    def forward(encoded, head, keys=None):
+    def forward(encoded, tree, keys=None):
         if encoded.shape[0] * encoded.shape[1] > most_words:
             raise error("no room")
-        return real(encoded, head, keys)
+        return real(encoded, tree, keys)
 
-    course.update.model.labeller.forward = forward
+    head.forward = forward
 
 
 @pytest.mark.parametrize("error", [MemoryError, torch.OutOfMemoryError])
 @pytest.mark.parametrize("exploration", [Explore(first_epochs=0), DaggerReplay()])
-def test_a_batch_too_large_for_memory_is_learnt_in_parts_and_gives_the_same(error, exploration):
-    expected = gradients(course := a_course(exploration=exploration), course.share(GROUP, 1, 0))
-    course = a_course(exploration=exploration)
+def test_a_batch_too_large_for_memory_is_split_and_gives_the_same(error, exploration):
+    session = new_session(exploration=exploration)
+    expected = gradients(session, session.batches.make(GROUP, 1, 0))
+    session = new_session(exploration=exploration)
     longest = max(len(TRAIN[k]) for k in GROUP) + 1
-    short_of_memory(course, longest, error)
+    short_of_memory(session, longest, error)
     with pytest.warns(UserWarning, match=r"out of memory .* the longest of \d+ words .*sentence"):
-        found = gradients(course, course.share(GROUP, 1, 0))
+        found = gradients(session, session.batches.make(GROUP, 1, 0))
     assert_same(expected, found)
-    assert not course.left_out
+    assert not session.batches.left_out
 
 
 def test_a_sentence_too_large_for_memory_is_named_and_left_out():
-    course = a_course()
+    session = new_session()
     longest = max(GROUP, key=lambda k: len(TRAIN[k]))
-    short_of_memory(course, len(TRAIN[longest]))
+    short_of_memory(session, len(TRAIN[longest]))
     with pytest.warns(UserWarning, match="memory") as caught:
-        learnt, _ = gradients(course, course.share(GROUP, 1, 0))
-    assert course.left_out == {longest}
-    (told,) = [str(w.message) for w in caught if "left out" in str(w.message)]
-    assert TRAIN[longest].place in told
-    assert f"{len(TRAIN[longest])} words" in told
-    assert learnt.states == 2 * sum(len(TRAIN[k]) for k in GROUP if k != longest)
+        result, _ = gradients(session, session.batches.make(GROUP, 1, 0))
+    assert session.batches.left_out == {longest}
+    (message,) = [str(w.message) for w in caught if "left out" in str(w.message)]
+    assert TRAIN[longest].place in message
+    assert f"{len(TRAIN[longest])} words" in message
+    assert result.states == 2 * sum(len(TRAIN[k]) for k in GROUP if k != longest)
     with warnings.catch_warnings(record=True) as later:
         warnings.simplefilter("always")
-        numbers = course.share(GROUP, 2, 0).numbers
-    assert longest not in numbers
+        indices = session.batches.make(GROUP, 2, 0).indices
+    assert longest not in indices
     assert not later
 
 
-def test_among_processes_a_lack_of_memory_ends_the_training_with_a_remedy():
-    course = a_course()
-    course.processes = World(0, 2)
-    short_of_memory(course, 3)
+def test_among_several_ranks_a_lack_of_memory_ends_the_training_with_a_remedy():
+    session = new_session()
+    session.batches.world = World(0, 2)
+    short_of_memory(session, 3)
     with pytest.raises(DyparseError, match=r"lower trainer\.max_tokens_per_batch"):
-        course.gradients(course.share(GROUP, 1, 0), course.find)
+        session.split(session.batches.make(GROUP, 1, 0))
 
 
 def test_a_sentence_too_large_that_is_alone_in_its_batch_is_left_out_too():
-    course = a_course()
-    short_of_memory(course, 2)
-    with pytest.warns(UserWarning, match="is left out of the training") as told:
-        learnt = course.learn(course.share([5], 1, 0), 0.5)
-    assert len(told) == 1
-    assert (learnt.loss.item(), learnt.states) == (0, 0)
-    again = course.learn(course.share([5], 2, 0), 0.6)  # and asks for no memory again
+    session = new_session()
+    short_of_memory(session, 2)
+    with pytest.warns(UserWarning, match="is left out of the training") as caught:
+        result = session.step(session.batches.make([5], 1, 0), 0.5)
+    assert len(caught) == 1
+    assert (result.loss.item(), result.states) == (0, 0)
+    again = session.step(session.batches.make([5], 2, 0), 0.6)  # and asks for no memory again
     assert (again.loss.item(), again.states) == (0, 0)
-
-
-def test_an_epoch_that_was_saved_after_its_last_batch_has_none_left():
-    course = a_course()
-    assert list(course.batches(2, first=len(course.groups(2)))) == []
 
 
 def test_other_errors_are_not_taken_for_a_lack_of_memory():
     assert is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"))
     assert not is_out_of_memory(RuntimeError("shapes do not fit"))
-    course = a_course()
-    short_of_memory(course, 3, error=RuntimeError)
+    session = new_session()
+    short_of_memory(session, 3, error=RuntimeError)
     with pytest.raises(RuntimeError, match="no room"):
-        course.gradients(course.share(GROUP, 1, 0), course.find)
+        session.split(session.batches.make(GROUP, 1, 0))

@@ -1,0 +1,99 @@
+"""Columns of sentences as padded arrays: token 0 is the root, padding comes last."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dyparse.data.vocabulary import PADDING, ROOT
+
+ROOT_VALUE = "\0"  # stands for the root in every column; no word of a file can be this
+MOST_REMEMBERED = 200_000
+
+T = TypeVar("T")
+
+
+class Bags(NamedTuple):
+    """Several numbers per entry, one entry after the other, as `embedding_bag` takes them."""
+
+    numbers: Tensor  # int64 [total]
+    offsets: Tensor  # int64 [entries]
+    entry: Tensor  # int64 [B, N]  which entry a token has
+
+
+class Sequences(NamedTuple):
+    """A sequence of numbers per entry, padded."""
+
+    numbers: Tensor  # int64 [entries, longest]
+    entry: Tensor  # int64 [B, N]  which entry a token has
+
+
+class Remembered(dict[str, T]):
+    """A dictionary that computes missing values and keeps them; it is emptied when it is full."""
+
+    def __init__(self, compute: Callable[[str], T]) -> None:
+        super().__init__()
+        self.compute = compute
+
+    def __missing__(self, key: str) -> T:
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        value = self[key] = self.compute(key)
+        return value
+
+
+def padded(
+    words: NDArray[np.int32], flat: NDArray[Any], *, root: int, padding: int
+) -> NDArray[Any]:
+    """[B, N] from the values of all words in one row."""
+    grid = np.full((len(words), int(words.max()) + 1), padding, dtype=flat.dtype)
+    grid[:, 0] = root
+    grid[:, 1:][np.arange(grid.shape[1] - 1) < words[:, None]] = flat
+    return grid
+
+
+def ids(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], number: Remembered[int]
+) -> Tensor:
+    """The number of every token's value.  int64 [B, N]"""
+    flat = np.fromiter(map(number.__getitem__, chain.from_iterable(columns)), np.int64)
+    return torch.from_numpy(padded(words, flat, root=ROOT, padding=PADDING))
+
+
+def bags(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[list[int]]
+) -> Bags:
+    """The numbers of each distinct value of a column."""
+    entries, entry = _distinct(words, columns)
+    lists = list(map(numbers.__getitem__, entries))
+    sizes = np.fromiter(map(len, lists), np.int64)
+    flat = np.fromiter(chain.from_iterable(lists), np.int64)
+    return Bags(torch.from_numpy(flat), torch.from_numpy(np.cumsum(sizes) - sizes), entry)
+
+
+def sequences(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[list[int]]
+) -> Sequences:
+    """The numbers of each distinct value of a column, as padded rows."""
+    entries, entry = _distinct(words, columns)
+    lists = list(map(numbers.__getitem__, entries))
+    rows = np.full((len(lists), max(map(len, lists))), PADDING, dtype=np.int64)
+    for row, numbers_of_entry in zip(rows, lists, strict=True):
+        row[: len(numbers_of_entry)] = numbers_of_entry
+    return Sequences(torch.from_numpy(rows), entry)
+
+
+def _distinct(
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]]
+) -> tuple[list[str], Tensor]:
+    """The distinct values of a column, the root's first, and [B, N] which of them a token has;
+    padding has the root's.
+    """
+    entries = list(dict.fromkeys(chain([ROOT_VALUE], *columns)))
+    position = {value: k for k, value in enumerate(entries)}
+    flat = np.fromiter(map(position.__getitem__, chain.from_iterable(columns)), np.int64)
+    return entries, torch.from_numpy(padded(words, flat, root=0, padding=0))

@@ -1,0 +1,124 @@
+"""Heads: what a model predicts of every word beside the moves, from the encoder's vectors.
+
+A head knows its targets in gold sentences, its loss, how predictions are written into a sentence,
+and how they are scored. Arc labels are one; tags would be another. To add one, write a module with
+a frozen dataclass that has the members of `HeadChoice` and builds a `Head`, in this folder or in a
+package of your own, and list it: `heads=[labels,mylab.TagHead]`.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from dyparse.config import choices
+from dyparse.data.batch import n_words
+from dyparse.data.sentence import NONE, Sentence
+from dyparse.data.token_arrays import padded
+from dyparse.data.vocabulary import Entries
+
+
+class HeadChoice(Protocol):
+    """The options of a head: a frozen dataclass."""
+
+    name: ClassVar[str]
+
+    @property
+    def weight(self) -> float:
+        """What the loss is multiplied by in the sum of all."""
+        ...
+
+    def entries(self, sentences: Sequence[Sentence]) -> Entries:
+        """What there is to predict, sorted, from the training sentences."""
+        ...
+
+    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "Head":
+        """The head over vectors of this width; ValueError if the entries cannot be predicted.
+
+        hidden and dropout are those of the model's other parts, `network.hidden` and
+        `network.dropout`.
+        """
+        ...
+
+
+class Head(nn.Module):
+    """Predicts an entry for a column of every word.
+
+    A head that predicts something else overrides `targets`, `loss` and `write` too.
+    """
+
+    column: ClassVar[str]  # of a sentence
+    weight: float = 1.0  # of the loss; set from the options
+
+    def __init__(self, entries: Entries) -> None:
+        super().__init__()
+        self.entries = entries
+        self.number = {entry: number for number, entry in enumerate(entries)}
+
+    def forward(self, encoded: Tensor, tree: Tensor, keys: Tensor | None = None) -> Tensor:
+        """Scores of the entries for every token.
+
+        The tree has the head of every token: the gold one in training, else the predicted one.
+        Keys decide what a sentence drops in training.
+
+        [B, N, width], [B, N], [B] → [B, N, entries]
+        """
+        raise NotImplementedError
+
+    def loss(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """Cross-entropy, summed over the tokens that have a target.
+
+        [B, N, entries], [B, N] → []
+        """
+        return cross_entropy(
+            scores.flatten(0, 1), targets.flatten(), ignore_index=NONE, reduction="sum"
+        )
+
+    def targets(self, sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+        """[B, N]: the number of every word's entry; NONE where it is not among the entries."""
+        values = chain.from_iterable(getattr(s, self.column) for s in sentences)
+        flat = np.fromiter((self.number.get(value, NONE) for value in values), np.int64)
+        return padded(n_words(sentences), flat, root=NONE, padding=NONE)
+
+    def n_targets(self, sentence: Sentence) -> int:
+        """How many words of a sentence have a target: the loss of a batch is a mean over them."""
+        return sum(value in self.number for value in getattr(sentence, self.column))
+
+    def predict(self, scores: Tensor) -> list[list[int]]:
+        """The number of the best entry of every token.  [B, N, entries] → [B, N]"""
+        numbers: list[list[int]] = scores.argmax(-1).tolist()
+        return numbers
+
+    def write(self, sentence: Sentence, predicted: Sequence[int]) -> Sentence:
+        """The sentence with the predicted entries of its words."""
+        return sentence.with_columns({self.column: [self.entries[k] for k in predicted]})
+
+    def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
+        """Figures for dev, by name, in percent: none for what attachment scores tell already."""
+        pairs = zip(gold, parsed, strict=True)
+        right = [
+            a == b
+            for one, other in pairs
+            for a, b in zip(getattr(one, self.column), getattr(other, self.column), strict=True)
+        ]
+        return {f"{self.column}_accuracy": 100 * sum(right) / max(len(right), 1)}
+
+
+def load_heads(texts: Sequence[str], option: str = "heads") -> list[HeadChoice]:
+    """The heads of these names, with options in text; ValueError names the option if wrong."""
+    try:
+        chosen: list[HeadChoice] = [choices.load("head", text) for text in texts]
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from error
+    names = [head.name for head in chosen]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{option} is {list(texts)}, expected each once")
+    if wrong := [head for head in chosen if not head.weight > 0]:
+        raise ValueError(
+            f"{option}: the weight of {wrong[0].name} is {wrong[0].weight}, expected more than 0"
+        )
+    return chosen

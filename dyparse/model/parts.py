@@ -1,0 +1,84 @@
+"""The parts of a model: the choices it was made from, its vocabulary, and the network."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from dyparse.data.batch import Collator
+from dyparse.data.sentence import Sentence
+from dyparse.data.vocabulary import Vocabulary
+from dyparse.encoder import EncoderChoice
+from dyparse.feature import Feature, load_features
+from dyparse.head import Head, HeadChoice
+from dyparse.model.network import Model, WithoutDrawing
+from dyparse.model.sizes import ScorerSizes
+from dyparse.system import System
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The choices that a model is made from."""
+
+    system: System
+    encoder: EncoderChoice
+    heads: Sequence[HeadChoice]
+    sizes: ScorerSizes
+
+    def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
+        """What the features and the heads know after seeing these sentences."""
+        features = load_features(self.encoder.features, "encoder.features")
+        return Vocabulary(
+            {feature.name: feature.entries(sentences) for feature in features},
+            {head.name: head.entries(sentences) for head in self.heads},
+        )
+
+    def features(self, vocabulary: Vocabulary) -> list[Feature]:
+        """The encoder's features with their vocabularies; ValueError if these do not fit."""
+        chosen = load_features(self.encoder.features, "encoder.features")
+        _require_names("features", [f.name for f in chosen], vocabulary.features)
+        return [feature.build(vocabulary.features[feature.name]) for feature in chosen]
+
+    def network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> Model:
+        """A network with fresh weights from torch's random generator."""
+        _require_names("heads", [head.name for head in self.heads], vocabulary.heads)
+
+        def build_heads(width: int) -> dict[str, Head]:
+            hidden, dropout = self.sizes.hidden, self.sizes.dropout
+            built = {}
+            for choice in self.heads:
+                entries = vocabulary.heads[choice.name]
+                head = choice.build(width, entries, hidden=hidden, dropout=dropout)
+                head.weight = choice.weight
+                built[choice.name] = head
+            return built
+
+        encoder = self.encoder.build(self.features(vocabulary), files)
+        slots, moves = len(self.system.slots), len(self.system.moves)
+        return Model(encoder, self.sizes, build_heads, slots=slots, moves=moves)
+
+    def empty_network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> Model:
+        """A network that has shapes and no memory, however large, until weights are assigned."""
+        with torch.device("meta"), WithoutDrawing():
+            return self.network(vocabulary, files)
+
+
+@dataclass(frozen=True)
+class ModelParts:
+    """A model: its configuration, vocabulary and network."""
+
+    config: ModelConfig
+    vocabulary: Vocabulary
+    network: Model
+
+    def collator(self) -> Collator:
+        """Makes the batches that the encoder reads."""
+        features = self.config.features(self.vocabulary)
+        return Collator([*features, *self.network.encoder.own_features()])
+
+
+def _require_names(part: str, wanted: list[str], given: Mapping[str, object]) -> None:
+    if set(wanted) != set(given):
+        raise ValueError(
+            f"{part} of the vocabulary are {', '.join(given)}, expected {', '.join(wanted)}"
+        )
