@@ -1,4 +1,4 @@
-"""Imports point down the spine, never up, and a choice imports no other choice."""
+"""Imports point down the order of packages; the rules about torch and numba; the size of things."""
 
 import ast
 from pathlib import Path
@@ -6,52 +6,38 @@ from pathlib import Path
 import pytest
 from helpers.tiny import PROJECT
 
-CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "logger")
-PLAIN = (
-    *("sentence", "vocabulary", "batch", "scorer", "tokenizer", "dropout", "network"),
-    *("transfer", "processes", "device_load", "out_of_memory", "precision"),
-    *("errors", "compiled", "entry", "version", "choice", "output_file", "signals"),
-    *("model_files", "plain_yaml"),
-    *("significance", "tree_picture", "tree_drawing", "tree_layout", "tree_text"),
+ROOT = PROJECT / "dyparse"
+ORDER = (  # top to bottom; one line of the plan
+    "cli > compare > training | parsing > evaluation > model > decoding > rollout > "
+    "system | exploration | loss | encoder | head | treebank | logger > feature > drawing > data > "
+    "tensors > config > runtime > errors | version"
 )
-SPINE = [  # top to bottom; "" is the package itself, which only offers `load`
-    ("", "cli", "commands", "draw_command", "compare_command", "parse_command", "corpus_command"),
-    ("compare", "on_ray"),
-    ("corpus",),
-    ("workers",),
-    ("grid",),
-    ("report_page", "experiment", "evaluation"),
-    ("run_files", "splits"),
-    ("run_text",),
-    ("report_text", "sentence_browser", "result_tables", "error_tables", "printed_table"),
-    ("result_files", "figures"),
-    ("comparison",),
-    ("error_rates",),
-    ("result_groups",),
-    ("run_result",),
-    ("trainer", "training_state", "course"),
-    ("exercise", "moving_average"),
-    ("parser", "shares"),
-    ("state_memory",),
-    ("walk", "replay", "coverage", "derivation"),
-    ("checkpoint",),
-    ("error_analysis",),
-    ("score_report", "attachment_scores"),
-    ("option_errors", "machine"),
-    ("config",),
-    ("model",),
-    CHOICES,
-    PLAIN,
-]
-LEVEL = {name: level for level, names in enumerate(SPINE) for name in names}
-FOREIGN = {"system": "torch", "exploration": "torch", "encoder": "numba", "loss": "numba"}
-FILES = sorted((PROJECT / "dyparse").rglob("*.py"))
+LEVEL = {
+    name: level for level, names in enumerate(ORDER.split(" > ")) for name in names.split(" | ")
+}
+CHOICES = ("system", "exploration", "loss", "encoder", "head", "treebank", "logger")
+LISTS = (*CHOICES, "feature", "decoding", "cli")  # of alternatives and commands: they may grow
+WITHOUT = {  # libraries that a package knows nothing of
+    "torch": (
+        "system",
+        "exploration",
+        "rollout",
+        "decoding",
+        "config",
+        "drawing",
+        "compare/report",
+    ),
+    "numba": ("encoder", "head", "loss", "feature", "data", "config", "drawing", "compare/report"),
+}
+FILES = sorted(ROOT.rglob("*.py"))
+MOST_LINES, MOST_MODULES, MOST_FLAT = 400, 12, 5
+
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PROJECT)))
 
 
-def part_of(path: Path) -> str:
-    """The place of a file on the spine: its folder, or its own name."""
-    first = path.relative_to(PROJECT / "dyparse").parts[0]
-    return first.removesuffix(".py").replace("__init__", "")
+def package_of(path: Path) -> str:
+    """The package below dyparse that a file belongs to; its own name if it lies flat."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
 def imports_of(path: Path) -> set[str]:
@@ -66,47 +52,88 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
-def parts_imported(path: Path) -> set[str]:
-    """Places on the spine that a file imports."""
-    names = {name.split(".")[1] for name in imports_of(path) if name.startswith("dyparse.")}
-    return names & set(LEVEL)
+def module_of(path: Path) -> str:
+    parts = path.relative_to(PROJECT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PROJECT)))
+MODULES = {module_of(path): path for path in FILES}
+IMPORTS = {
+    name: {other for other in imports_of(path) if other in MODULES and other != name}
+    for name, path in MODULES.items()
+}
+
+
+@each_file
 def test_imports_point_down_and_no_choice_imports_another(path):
-    part = part_of(path)
-    assert part in LEVEL, f"{part} has no place on the spine: add it to SPINE"
-    up = {other for other in parts_imported(path) if LEVEL[other] < LEVEL[part]}
-    assert not up, f"imports what is above it: {', '.join(up)}"
-    if part in CHOICES:
-        assert parts_imported(path) & set(CHOICES) <= {part}
+    package = package_of(path)
+    if package.startswith("__"):
+        return  # the public list and `python -m dyparse` stand above everything
+    assert package in LEVEL, f"{package} has no place in ORDER"
+    imported = {name.split(".")[1] for name in IMPORTS[module_of(path)] if "." in name}
+    above = {name for name in imported if LEVEL[name] < LEVEL[package]}
+    assert not above, f"imports packages above it: {', '.join(sorted(above))}"
+    beside = {name for name in imported if LEVEL[name] == LEVEL[package]} - {package}
+    assert not beside, f"imports packages beside it: {', '.join(sorted(beside))}"
+
+
+def test_no_module_imports_itself_through_others():
+    """Also where an import hides in a function or under TYPE_CHECKING."""
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " → ".join((*trail[trail.index(name) :], name))
+        if name not in done:
+            for other in IMPORTS[name] - {"dyparse"}:
+                visit(other, (*trail, name))
+            done.add(name)
+
+    for name in MODULES:
+        visit(name, ())
 
 
 @pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if part_of(path) in FOREIGN],
-    ids=lambda path: str(path.relative_to(PROJECT)),
+    ("library", "package"), [(lib, name) for lib, names in WITHOUT.items() for name in names]
 )
-def test_kernels_know_no_torch_and_modules_no_numba(path):
-    foreign = FOREIGN[part_of(path)]
-    assert foreign not in {name.split(".")[0] for name in imports_of(path)}
+def test_a_package_knows_nothing_of_a_library(library, package):
+    for path in sorted((ROOT / package).rglob("*.py")):
+        assert library not in {name.split(".")[0] for name in imports_of(path)}, path
 
 
-def test_every_folder_is_a_choice_with_a_group_of_the_same_name():
-    folders = {path.parent.name for path in FILES if path.name == "__init__.py"} - {"dyparse"}
-    assert folders == set(CHOICES)
-    assert folders <= {path.name for path in (PROJECT / "conf").iterdir()}
+def test_every_choice_has_a_group_of_options_of_the_same_name():
+    groups = {path.name for path in (PROJECT / "conf").iterdir()}
+    assert set(CHOICES) - {"head"} <= groups  # heads are listed: heads=[labels]
 
 
-def test_no_module_is_called_after_nothing():
-    assert not {"utils", "helpers", "common", "misc", "base"} & {path.stem for path in FILES}
+@pytest.mark.parametrize("name", [*CHOICES, "feature", "decoding"])
+def test_the_init_of_a_choice_imports_no_alternative(name):
+    inside = {other for other in IMPORTS[f"dyparse.{name}"] if other.startswith(f"dyparse.{name}.")}
+    assert not {other for other in inside if not other.split(".")[2].startswith("_")}
 
 
-def test_the_init_of_a_choice_imports_no_alternative():
-    for choice in CHOICES:
-        inside = {
-            name
-            for name in imports_of(PROJECT / "dyparse" / choice / "__init__.py")
-            if name.startswith(f"dyparse.{choice}.")
-        }
-        assert not inside, choice
+def test_the_house_stays_small_enough_to_find_ones_way():
+    flat = [path for path in FILES if path.parent == ROOT and not path.name.startswith("__")]
+    assert len(flat) <= MOST_FLAT
+    for folder in {path.parent for path in FILES} - {ROOT}:
+        modules = [p for p in folder.glob("*.py") if p.name != "__init__.py"]
+        is_list = folder.relative_to(ROOT).parts[0] in LISTS
+        assert is_list or len(modules) <= MOST_MODULES, folder
+
+
+@each_file
+def test_no_module_is_too_long_or_called_after_nothing(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    assert path.stem not in {"utils", "helpers", "common", "misc", "base"}
+
+
+def test_every_package_says_in_its_first_paragraph_what_it_is_for():
+    for folder in {path.parent for path in FILES}:
+        docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8")))
+        assert docstring, folder
+        assert len(docstring.split("\n\n")[0].split()) >= 5, folder
+
+
+def test_no_test_imports_another():
+    for path in (PROJECT / "tests").rglob("*.py"):
+        tests = {name for name in imports_of(path) if name.split(".")[-1].startswith("test_")}
+        assert not {name for name in tests if "." not in name or name.startswith("tests.")}, path

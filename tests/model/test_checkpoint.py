@@ -3,13 +3,19 @@
 import json
 import os
 import pickle
-import re
 import shutil
-from hashlib import sha256
 
 import pytest
 import torch
 import yaml
+from helpers.saved_models import (
+    FILES,
+    MANIFEST,
+    Mischief,
+    assert_refused,
+    forge,
+    rewrite_config,
+)
 from helpers.tiny import fresh_parser, sample
 from safetensors.torch import load_file, save_file
 
@@ -17,32 +23,6 @@ import dyparse
 from dyparse.errors import CheckpointError
 from dyparse.model import checkpoint
 from dyparse.model.parser import Parser
-
-FILES = ("model.safetensors", "config.yaml", "vocabulary.json", "metrics.json")
-MANIFEST = "manifest.sha256"
-
-
-def assert_refused(directory, path, finding=""):
-    """Loading fails with one message: the path, and what was found."""
-    with pytest.raises(CheckpointError, match=re.escape(str(path))) as caught:
-        dyparse.load(directory)
-    assert finding in str(caught.value)
-
-
-def forge(directory):
-    """Write a manifest for the files as they are: what no damage does."""
-    lines = (f"{sha256((directory / name).read_bytes()).hexdigest()}  {name}\n" for name in FILES)
-    (directory / MANIFEST).write_text("".join(lines))
-
-
-def rewrite_config(saved, change):
-    """Change config.yaml in place, and the manifest with it."""
-    path = saved / "config.yaml"
-    config = yaml.safe_load(path.read_text())
-    change(config)
-    path.write_text(yaml.safe_dump(config))
-    forge(saved)
-    return path
 
 
 def test_a_saved_parser_has_the_same_weights_and_gives_the_same_trees(tmp_path):
@@ -57,8 +37,8 @@ def test_a_saved_parser_has_the_same_weights_and_gives_the_same_trees(tmp_path):
     assert list(weights) == list(again)
     assert all(torch.equal(weights[name], again[name]) for name in weights)
     assert loaded.parse(sentences) == parser.parse(sentences)
-    for name in ("system", "encoder", "network", "vocabulary"):
-        assert getattr(loaded, name) == getattr(parser, name)
+    assert loaded.parts.config == parser.parts.config
+    assert loaded.vocabulary == parser.vocabulary
     assert checkpoint.read_metrics(tmp_path / "new" / "model") == {"las": 1.5}
 
 
@@ -69,7 +49,7 @@ def test_a_model_can_be_saved_over_another(tmp_path):
         parser.save(tmp_path / "model", {"seed": seed})
     loaded = dyparse.load(tmp_path / "model")
     assert torch.equal(loaded.model.hidden_bias, parser.model.hidden_bias)
-    assert torch.equal(loaded.model.shares.weight, parser.model.shares.weight)
+    assert torch.equal(loaded.model.output.weight, parser.model.output.weight)
     assert checkpoint.read_metrics(tmp_path / "model") == {"seed": 2}
 
 
@@ -97,11 +77,11 @@ def test_a_missing_file_is_named(saved, name):
     assert_refused(saved, saved / name, "No such file")
 
 
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
-def test_weights_that_are_cut_short_are_refused(saved, share):
+@pytest.mark.parametrize("fraction", [0.0, 0.001, 0.5, 0.999])
+def test_weights_that_are_cut_short_are_refused(saved, fraction):
     path = saved / "model.safetensors"
     content = path.read_bytes()
-    path.write_bytes(content[: int(len(content) * share)])
+    path.write_bytes(content[: int(len(content) * fraction)])
     assert_refused(saved, path, "sha256")
     forge(saved)
     assert_refused(saved, path, "damaged")
@@ -131,7 +111,7 @@ def test_weights_with_a_tensor_too_many_or_too_few_are_refused(saved):
 def test_another_vocabulary_is_refused(saved):
     path = saved / "vocabulary.json"
     vocabulary = json.loads(path.read_text())
-    vocabulary["words"].append("zzz")
+    vocabulary["features"]["word"].append("zzz")
     path.write_text(json.dumps(vocabulary))
     assert_refused(saved, path, "sha256")
     forge(saved)
@@ -164,10 +144,10 @@ def test_a_config_that_is_none_is_refused(saved, content):
     assert_refused(saved, saved / "config.yaml", "damaged")
 
 
-@pytest.mark.parametrize("version", [0, checkpoint.FORMAT_VERSION + 1, "1", True, 1.5, None])
+@pytest.mark.parametrize("version", [1, checkpoint.FORMAT_VERSION + 1, "4", True, 1.5, None])
 def test_another_format_version_is_refused_with_the_one_that_fits(saved, version):
     path = rewrite_config(saved, lambda config: config.update(format_version=version))
-    assert_refused(saved, path, f"reads 1 to {checkpoint.FORMAT_VERSION}")
+    assert_refused(saved, path, f"reads {checkpoint.FORMAT_VERSION}")
 
 
 @pytest.mark.parametrize("choice", ["system", "encoder"])
@@ -188,6 +168,8 @@ def test_a_config_that_names_other_code_is_refused(saved, choice, name):
         lambda config: config.update(system=None),
         lambda config: config.update(encoder=[1]),
         lambda config: config.update(network=7),
+        lambda config: config.update(heads=None),
+        lambda config: config.update(heads=[{"name": "labels"}, {"name": "os.system"}]),
         lambda config: config["system"].update(root="middle"),
         lambda config: config["system"].update(_target_="os.system"),
         lambda config: config["encoder"].update(hidden="big"),
@@ -201,16 +183,6 @@ def test_a_config_that_names_other_code_is_refused(saved, choice, name):
 def test_a_config_with_other_options_is_refused(saved, change):
     path = rewrite_config(saved, change)
     assert_refused(saved, path, "damaged")
-
-
-class Mischief:
-    """Touches a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.path),)
 
 
 @pytest.mark.parametrize("name", FILES[:3])
@@ -254,3 +226,32 @@ def test_missing_or_garbled_metrics_are_named(saved, text):
     with pytest.raises(CheckpointError, match=r"metrics\.json.*No such file"):
         checkpoint.read_metrics(saved)
     assert_refused(saved, path, "No such file")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda config: config["network"].update(hidden=1.5),
+        lambda config: config["network"].update(hidden=True),
+        lambda config: config["network"].update(hidden=10**14),
+        lambda config: config["encoder"].update(hidden=10**14),
+    ],
+)
+def test_sizes_that_cannot_be_built_are_refused(saved, change):
+    rewrite_config(saved, change)
+    assert_refused(saved, saved)
+
+
+@pytest.mark.parametrize("content", [b"x: 2001-99-99", b"[" * 5000])
+def test_yaml_that_cannot_be_read_is_refused(saved, content):
+    (saved / "config.yaml").write_bytes(content)
+    forge(saved)
+    assert_refused(saved, saved / "config.yaml", "damaged")
+
+
+def test_weights_of_an_unknown_type_are_refused(saved):
+    header = b'{"a":{"dtype":"F8_E8M0","shape":[1],"data_offsets":[0,1]}}'
+    content = len(header).to_bytes(8, "little") + header + b"\0"
+    (saved / "model.safetensors").write_bytes(content)
+    forge(saved)
+    assert_refused(saved, saved / "model.safetensors", "damaged")

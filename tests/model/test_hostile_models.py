@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from helpers.tiny import fresh_parser, run, sample
-from safetensors.torch import load_file, save_file
-from test_checkpoint import (
+from helpers.messages import assert_one_message
+from helpers.saved_models import (
     FILES,
     MANIFEST,
     Mischief,
@@ -24,7 +23,8 @@ from test_checkpoint import (
     forge,
     rewrite_config,
 )
-from test_cli import assert_one_message
+from helpers.tiny import fresh_parser, run, sample
+from safetensors.torch import load_file, save_file
 
 import dyparse
 from dyparse.data.conllu import read_sentences
@@ -293,17 +293,21 @@ def test_headers_that_no_program_writes_are_refused(saved, header):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda v: v.update(labels=[]),
-        lambda v: v["labels"].__setitem__(0, ""),
-        lambda v: v["labels"].__setitem__(0, "a\tb"),
-        lambda v: v["labels"].__setitem__(0, "a\n1\tb"),
-        lambda v: v["labels"].reverse(),
-        lambda v: v["words"].__setitem__(0, "\ud800"),
-        lambda v: v["upos"].append(v["upos"][0]),
-        lambda v: v.update(words=[float("nan")]),
-        lambda v: v.update(words={"a": 1}),
-        lambda v: v.update(words=[["a"]]),
-        lambda v: v.update(words=nested(900, "a")),
+        lambda v: v["heads"].update(labels=[]),
+        lambda v: v["heads"]["labels"].__setitem__(0, ""),
+        lambda v: v["heads"]["labels"].__setitem__(0, "a\tb"),
+        lambda v: v["heads"]["labels"].__setitem__(0, "a\n1\tb"),
+        lambda v: v["heads"]["labels"].reverse(),
+        lambda v: v["features"]["word"].__setitem__(0, "\ud800"),
+        lambda v: v["features"]["upos"].append(v["features"]["upos"][0]),
+        lambda v: v["features"].update(word=[float("nan")]),
+        lambda v: v["features"].update(word={"a": 1}),
+        lambda v: v["features"].update(word=[["a"]]),
+        lambda v: v["features"].update(word=nested(900, "a")),
+        lambda v: v["features"].update(more=[]),
+        lambda v: v["features"].pop("upos"),
+        lambda v: v["heads"].pop("labels"),
+        lambda v: v.update(heads=[]),
         lambda v: v.update({"more": []}),
     ],
 )
