@@ -37,7 +37,7 @@ class Encoder(nn.Module):
         return ()
 
     def parameter_groups(self) -> list[ParameterGroup]:
-        """What is trained, and how fast; what is frozen has `requires_grad` unset."""
+        """The parameters to train, with their rates; frozen ones have `requires_grad` unset."""
         return [ParameterGroup([p for p in self.parameters() if p.requires_grad])]
 
     def files(self) -> dict[str, bytes]:

@@ -29,11 +29,11 @@ class HeadChoice(Protocol):
 
     @property
     def weight(self) -> float:
-        """What the loss is multiplied by in the sum of all."""
+        """The weight of its loss in the sum of all losses."""
         ...
 
     def entries(self, sentences: Sequence[Sentence]) -> Entries:
-        """What there is to predict, sorted, from the training sentences."""
+        """The values that it can predict, sorted, from the training sentences."""
         ...
 
     def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "Head":
@@ -98,7 +98,7 @@ class Head(nn.Module):
         return sentence.with_columns({self.column: [self.entries[k] for k in predicted]})
 
     def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
-        """Figures for dev, by name, in percent: none for what attachment scores tell already."""
+        """Figures for dev, by name, in percent."""
         pairs = zip(gold, parsed, strict=True)
         right = [
             a == b

@@ -60,4 +60,4 @@ class LabelHead(Head):
         return self.output(self.dropout(hidden, keys))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
     def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:  # noqa: ARG002 - not needed
-        return {}  # LAS says it
+        return {}  # LAS is reported anyway

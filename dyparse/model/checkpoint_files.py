@@ -26,7 +26,7 @@ DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # trees depend on these, and on the en
 ENCODER = "encoder"  # directory of the encoder's own files
 MANIFEST = "manifest.sha256"
 CHUNK = 1 << 20
-MOST_BYTES = {  # of weights there may be as many as the config says
+MOST_BYTES = {  # the size of the weights follows from the config
     CONFIG: 64 << 10,
     VOCABULARY: 256 << 20,
     METRICS: 16 << 20,
@@ -148,7 +148,7 @@ def checksum(content: bytes) -> str:
 def damaged(path: Path, finding: str) -> CheckpointError:
     """The error for a file that is there but cannot be used.
 
-    What was found may come out of the file: it is shortened, and harmless on a terminal.
+    The finding may quote the file: it is shortened, and made harmless for a terminal.
     """
     shown = _printable(" ".join(finding.split()))[:LONGEST_FINDING]
     return CheckpointError(

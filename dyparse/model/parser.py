@@ -159,7 +159,7 @@ class Parser:
     def with_predictions(
         self, sentences: Sequence[Sentence], encoded: Encoded, heads: NDArray[np.int32]
     ) -> list[Sentence]:
-        """The sentences with these trees [B, N], and with what the prediction heads say."""
+        """The sentences with these trees [B, N], and with the predictions of all heads."""
         (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
         rows = zip(sentences, heads.tolist(), strict=True)
         parsed = [s.with_columns({"head": row[1 : len(s) + 1]}) for s, row in rows]

@@ -26,7 +26,7 @@ class ModelConfig:
     sizes: ScorerSizes
 
     def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
-        """What the features and the heads know after seeing these sentences."""
+        """The vocabularies of all features and heads, from the training sentences."""
         features = load_features(self.encoder.features, "encoder.features")
         return Vocabulary(
             {feature.name: feature.entries(sentences) for feature in features},

@@ -1,7 +1,7 @@
 """YAML that is plain data: numbers, text, lists and mappings, each written out where it is.
 
-For files of unknown origin. What YAML has beyond that can name objects, grow without bound
-(aliases), or mean two things (a key given twice).
+For files of unknown origin. The rest of YAML can name objects, grow without bound (aliases), or
+mean two things (a key given twice).
 """
 
 from typing import Any, ClassVar
@@ -14,14 +14,14 @@ INT, *PLAIN = (
 MERGE = "tag:yaml.org,2002:merge"
 LARGEST = 2**63 - 1
 MOST_DEPTH = 20
-# The last three where a tag says that some text is a number, and it is none.
+# The last three: text that is tagged as a number, and is none.
 NO_YAML = (yaml.YAMLError, ValueError, LookupError, ArithmeticError)
 
 
 class PlainLoader(yaml.SafeLoader):
     """Refuses everything that is not plain data."""
 
-    # None: what is done with every other tag, which is to refuse it
+    # None stands for every other tag, which is refused
     yaml_constructors: ClassVar[dict[Any, Any]] = {
         tag: yaml.SafeLoader.yaml_constructors[tag] for tag in (*PLAIN, None)
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ScorerSizes:
-    """Sizes of the scorer of moves and of the labeller."""
+    """Sizes of the scorer of moves and of the prediction heads."""
 
     hidden: int = 128
     reduced: int | None = None

@@ -13,18 +13,18 @@ from dyparse.treebank import Treebank
 
 
 def describe_run(parser: Parser, plan: TrainingPlan, choices: dict[str, str], place: str) -> str:
-    """What is trained, on what, where."""
+    """The model, its data and its device, in two lines."""
     parameters = sum(p.numel() for p in parser.model.parameters())
     return (
         f"          {len(plan.train)} sentences, {sum(map(len, plan.train))} words to "
-        f"learn from; {len(plan.dev)} sentences of dev\n"
+        f"train on; {len(plan.dev)} sentences of dev\n"
         f"parser    {choices['system']}, {choices['exploration']}, {choices['loss']}; "
         f"{parameters / 1e6:.2f} million parameters on {place}"
     )
 
 
 def place(device: torch.device, world: World) -> str:
-    """Where a training runs."""
+    """The device of a training, with its threads and processes."""
     threads = torch.get_num_threads()
     name = str(device)
     if device.type == "cpu":

@@ -14,7 +14,7 @@ from dyparse.training.step import StepResult, Visit
 
 Gradients: TypeAlias = Callable[[TrainingBatch, Visit | None], StepResult]
 
-OUT_OF_MEMORY = (RuntimeError, MemoryError)  # types among which `is_out_of_memory` tells
+OUT_OF_MEMORY = (RuntimeError, MemoryError)  # types that `is_out_of_memory` tells apart
 
 
 class SplitOnOutOfMemory:

@@ -20,7 +20,7 @@ FIRST_STATES = 1024  # room at the beginning; it doubles when it is full
 
 
 class CompactStates(NamedTuple):
-    """Room for S states, in small types; spans say which sentence they are of."""
+    """Room for S states, in small types; the buffer's spans map sentences to them."""
 
     features: NDArray[np.int16]  # [S, F]  tokens, counted from the sentence's root; or NONE
     legal: NDArray[np.bool_]  # [S, M]

@@ -3,7 +3,7 @@
 Weights and their average, the optimizer, the replay buffer, the progress, the figures so far.
 Behind a line with version and checksum it is what torch saves, and read as plain data
 (`weights_only`). It is written beside the old one and renamed, and removed when the training is
-finished; then `training.done` says of what.
+finished; then `training.done` has the hash of its options.
 """
 
 import hashlib

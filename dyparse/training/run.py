@@ -115,7 +115,7 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
 
 
 def build_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
-    """Everything that the options say, built and read; nothing is written yet."""
+    """Build what the options ask for, and read the treebank; nothing is written yet."""
     options: TrainOptions = checked(config, TrainOptions)
     treebank: Treebank = build(options.treebank, "treebank")
     model_config = build_model_config(options)

@@ -34,7 +34,7 @@ from dyparse.training.step import (
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What a session trains on, and how: exploration, loss, sentences and seed."""
+    """Exploration, loss, sentences and seed of a training."""
 
     exploration: Exploration
     loss: Loss
