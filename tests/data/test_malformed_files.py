@@ -272,7 +272,7 @@ def test_a_file_that_may_not_be_read_is_refused(command, tmp_path):
     path.chmod(0)
     status, out, _ = command("check", path)
     assert status == 2
-    assert "check its rights" in out
+    assert "check the path and its permissions" in out
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -391,7 +391,7 @@ def test_train_py_and_evaluate_py_are_no_traceback_either(model_directory, tmp_p
     for done in (trained, evaluated):
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
-        assert done.stderr.startswith(f"error: {tmp_path}/\\xe9.conllu:6: heads run in a cycle")
+        assert done.stderr.startswith(f"error: {tmp_path}/\\xe9.conllu:6: heads form a cycle")
     assert {p.name for p in tmp_path.iterdir()} == {"é.conllu", "good.conllu"}
     skipping = run("evaluate.py", *options, "treebank.on_error=skip", cwd=tmp_path, **ascii_only)
     assert skipping.returncode == 0, skipping.stderr

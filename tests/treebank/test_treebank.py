@@ -147,7 +147,7 @@ def test_parts_of_train_are_joined_in_order_and_dev_is_held_out_of_the_whole(tmp
         ("../" + "x", "no treebank"),
         ("UD_Latin-Empty", "unpack or download it again"),
         ("UD_Latin-Mixed", "several treebanks .la_x, la_y."),
-        ("UD_Latin-Test", "this treebank has only test"),
+        ("UD_Latin-Test", "this treebank only has test"),
     ],
 )
 def test_a_ud_treebank_that_cannot_be_read_is_explained(name, finding, tmp_path):
