@@ -12,9 +12,6 @@ from collections.abc import Hashable
 from typing import Protocol
 
 from dyparse.data.sentence import Sentence
-from dyparse.errors import TreebankError
-
-__all__ = ["Treebank", "TreebankError"]
 
 
 class Treebank(Hashable, Protocol):
