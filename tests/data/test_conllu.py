@@ -129,11 +129,18 @@ def test_spaces_inside_a_column_do_not_split_it(form):
     assert (sentence.form, sentence.upos) == ([form], ["X"])
 
 
-def test_a_directory_and_a_missing_file_are_refused(tmp_path):
+def test_a_path_that_cannot_be_read_is_refused(tmp_path, monkeypatch):
     with pytest.raises(TreebankError, match="is a directory"):
         list(read_sentences(tmp_path, trees=True))
     with pytest.raises(TreebankError, match="no such file"):
         list(read_sentences(tmp_path / "none.conllu", trees=True))
+
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("dyparse.data.conllu.open", denied, raising=False)
+    with pytest.raises(TreebankError, match=r"\(Permission denied\); check the path and its perm"):
+        list(read_sentences(tmp_path / "x.conllu", trees=True))
 
 
 @pytest.mark.parametrize("first", ["# sent_id = s\n" + SOUND, SOUND])

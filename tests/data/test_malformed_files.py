@@ -26,7 +26,6 @@ from dyparse.evaluation.evaluate import evaluate
 from dyparse.runtime.entry import clear_errors
 from dyparse.training.run import train
 from dyparse.training.splits import warn_of_long_sentences
-from dyparse.treebank.files import Files
 
 READ_NO_CONLLU = {"download", "report"}  # commands
 TRAIN = {"compare"}  # commands that read treebanks as train.py does; they have a test of their own
@@ -215,13 +214,6 @@ def test_odd_files_that_are_sound_are_accepted_by_every_command(
         assert without_trees(written.read_bytes()) == without_trees(data)
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_files_that_are_sound_can_be_trained_on(name, tmp_path):
-    path = tmp_path / "odd.conllu"
-    path.write_bytes(ODD[name].encode())
-    assert Files(dev=str(path)).read("dev") == list(read_sentences(path, trees=True))
-
-
 def test_compare_reports_a_malformed_treebank(command, tmp_path):
     directory, case = tmp_path / "UD_X", MALFORMED["cycle"]
     directory.mkdir()
@@ -270,16 +262,6 @@ def test_a_path_that_is_not_a_file_is_refused_by_every_command_also_when_skippin
         if name != "check":
             assert (out, err.count("\n")) == ("", 1)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
-def test_a_file_that_may_not_be_read_is_refused(command, tmp_path):
-    path = tmp_path / "secret.conllu"
-    path.write_text(SOUND)
-    path.chmod(0)
-    status, out, _ = command("check", path)
-    assert status == 2
-    assert "check the path and its permissions" in out
 
 
 @pytest.mark.parametrize("name", TEXTS)
