@@ -19,7 +19,7 @@ from dyparse.data.conllu import (
     to_sentence,
 )
 from dyparse.data.conllu_report import check_files
-from dyparse.data.download.download import RECORD, download
+from dyparse.data.download import RECORD, download
 from dyparse.data.malformed import read_trees
 from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import ConfigError, TreebankError

@@ -16,7 +16,7 @@ from dyparse.cli.commands import (
 from dyparse.cli.draw import run_draw
 from dyparse.cli.parse import add_on_error, add_parse
 from dyparse.cli.parse_corpus import add_parse_corpus
-from dyparse.data.download.download import MAX_BYTES, RELEASE, URL
+from dyparse.data.download import MAX_BYTES, RELEASE, URL
 from dyparse.runtime.console import escape_unencodable_output
 from dyparse.runtime.entry import clear_errors
 from dyparse.version import __version__
@@ -106,10 +106,9 @@ def _add_download(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="fetch one treebank of a Universal Dependencies release",
         description="Fetch one treebank of a UD release, for\n"
         "train.py treebank=ud treebank.root=DIR treebank.name=NAME.",
-        epilog="A connection that breaks off, stalls or gets too slow is taken up again a few\n"
-        "times, from where it was if the server can do that; the same command started again\n"
-        "goes on from there, too. DIR/NAME appears when it is whole. Of several downloads of\n"
-        "one treebank into one DIR at once, one works and the others wait for it.",
+        epilog="If the connection breaks off or stalls, the download starts over, up to three\n"
+        "times. DIR/NAME appears only when it is complete. While one process downloads a\n"
+        "treebank into DIR, a second download of the same treebank is refused.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     fetch.add_argument("name", metavar="NAME", help="for example UD_English-EWT")

@@ -117,7 +117,7 @@ def parse_waiting(
             skipped.empty_files += outcome.is_empty
             names += outcome.told.splitlines()
     del names[MOST_NAMED:]
-    skipped.tell_counts()
+    skipped.report_counts()
     sys.stderr.writelines(f"{name}\n" for name in names)
     sys.stderr.writelines(f"failed: {failure}\n" for failure in failures)
     return len(failures), skipped.empty_files

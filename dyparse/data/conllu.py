@@ -1,4 +1,4 @@
-"""CoNLL-U files as sentences: their lines are checked, and kept raw."""
+"""Reads CoNLL-U: every sentence is checked, and its raw lines are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*\S)")
 
 
 class Block(NamedTuple):
-    """The raw lines of one sentence, the blank lines that follow included."""
+    """The raw lines of one sentence, including the blank lines after it."""
 
     path: str
     line_number: int
@@ -30,9 +30,9 @@ class Block(NamedTuple):
 
 
 def read_sentences(source: Source, *, trees: bool) -> Iterator[Sentence]:
-    """The sentences of a file or stream, one at a time; TreebankError at the first fault.
+    """Reads the sentences of a file or stream one at a time; TreebankError at the first fault.
 
-    With `trees=False` HEAD, DEPREL and DEPS may hold anything: they stay in the lines, and the
+    With `trees=False` HEAD, DEPREL and DEPS may be anything: they stay in the lines, and the
     sentence has no heads and no labels.
     """
     for block in read_blocks(source):
@@ -40,7 +40,7 @@ def read_sentences(source: Source, *, trees: bool) -> Iterator[Sentence]:
 
 
 def read_blocks(source: Source) -> Iterator[Block]:
-    """The lines of a file or stream, sentence by sentence, unchecked."""
+    """Splits a file or stream into the lines of each sentence, without checking them."""
     with opened(source) as (path, raw_lines):
         lines: list[bytes] = []
         line_number, has_content, is_complete = 1, False, False
@@ -60,11 +60,11 @@ def read_blocks(source: Source) -> Iterator[Block]:
 
 @contextmanager
 def opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """What to call a source, and its lines as bytes.
+    """The name of a source for messages, and its lines as bytes.
 
     Standard input is read below its text layer, whose encoding and line ends depend on the system.
     """
-    if source is None:  # what sys.stdin is then
+    if source is None:  # sys.stdin, if standard input is closed
         raise TreebankError("<stdin>: standard input is closed; name a file to read")
     if source is sys.stdin:
         yield "<stdin>", _as_bytes(getattr(source, "buffer", source), "<stdin>")
@@ -83,7 +83,7 @@ def opened(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
         except OSError as error:
             reason = error.strerror or error
             raise TreebankError(
-                f"{path}: cannot be read ({reason}); check path and rights"
+                f"{path}: cannot be read ({reason}); check the path and its permissions"
             ) from None
 
 
@@ -96,7 +96,7 @@ def _as_bytes(stream: Iterable[str] | Iterable[bytes], path: str) -> Iterator[by
 
 
 def to_sentence(block: Block, *, trees: bool) -> Sentence:
-    """The sentence of a block, checked; TreebankError with place, finding and remedy."""
+    """Checks a block and makes it a sentence; TreebankError with place, finding and remedy."""
     lines = _decoded(block)
     bare = [line.rstrip("\r\n") for line in lines]
     bare[0] = bare[0].removeprefix(BYTE_ORDER_MARK)
@@ -105,7 +105,7 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
     index_of: Sequence[int] = range(start, len(lines) + 1)
     try:
         check_columns(tokens, trees=trees)
-        # `conllu` would take as long as all checks, split at double spaces too, and strip.
+        # not with `conllu`, which is slow, strips values and also splits at double spaces
         rows = [line.split("\t") for line in tokens]
         words = word_indices([row[0] for row in rows])
         index_of = word_lines = [start + word for word in words]
@@ -124,14 +124,14 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         label=label if trees else ["_"] * len(words),
         lines=lines,
         word_lines=word_lines,
-        sent_id=_identifier(bare[:start]),
+        sent_id=_sent_id(bare[:start]),
         path=block.path,
         line_number=block.line_number,
     )
 
 
 def _span_of_tokens(bare: list[str]) -> tuple[int, int]:
-    """Where the lines of words begin and end, between comments and blank lines."""
+    """Start and end of the token lines, between comments and blank lines."""
     start, end = 0, len(bare)
     while end and not bare[end - 1]:
         end -= 1
@@ -140,15 +140,16 @@ def _span_of_tokens(bare: list[str]) -> tuple[int, int]:
     return start, end
 
 
-def _identifier(comments: Iterable[str]) -> str:
-    found = (match[1] for match in map(SENT_ID.match, comments) if match)
-    return next(found, "")
+def _sent_id(comments: Iterable[str]) -> str:
+    return next((match[1] for match in map(SENT_ID.match, comments) if match), "")
 
 
 def _decoded(block: Block) -> list[str]:
     for index, line in enumerate(block.lines):
         if b"\0" in line:
-            raise _error(block, index, "a NUL byte; expected UTF-8 text: is it UTF-16, or no text?")
+            raise _error(
+                block, index, "a NUL byte; expected UTF-8 text: is it UTF-16, or not text?"
+            )
     try:
         return [line.decode() for line in block.lines]
     except UnicodeDecodeError:
@@ -166,7 +167,7 @@ def _decoded(block: Block) -> list[str]:
 def _error(block: Block, index: int, message: str) -> TreebankError:
     """An error at one line of a block: `file:line: sentence 'id': message`."""
     comments = (line.decode(errors="replace") for line in block.lines if line.startswith(b"#"))
-    identifier = _identifier(comments)
-    sentence = f"sentence {identifier!r}: " if identifier else ""
-    line = block.line_number + min(index, len(block.lines) - 1)  # what lacks at the end of a file
+    sent_id = _sent_id(comments)
+    sentence = f"sentence {sent_id!r}: " if sent_id else ""
+    line = block.line_number + min(index, len(block.lines) - 1)  # a word may be missing at the end
     return TreebankError(f"{block.path}:{line}: {sentence}{message}")

@@ -1,4 +1,4 @@
-"""The strict check alone, over whole files: every malformed sentence, not only the first."""
+"""Checks whole files and reports every malformed sentence, not only the first."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from dyparse.errors import TreebankError
 
 @dataclass
 class FileCheck:
-    """What a file holds, and what is wrong in it: at most one finding for each sentence."""
+    """Counts and findings for one file, with at most one finding per sentence."""
 
     path: str
-    sentences: int = 0  # sound ones, as are words and nonprojective
+    sentences: int = 0  # well-formed ones only, as in the next two counts
     words: int = 0
     nonprojective: int = 0
-    findings: list[str] = field(default_factory=list)  # messages, as many as were asked for
-    unlisted: int = 0  # findings beyond those
+    findings: list[str] = field(default_factory=list)  # messages, up to a limit
+    unlisted: int = 0  # findings beyond the limit
 
     @property
     def malformed(self) -> int:
-        """Findings, listed or not."""
+        """Number of findings, listed or not."""
         return len(self.findings) + self.unlisted
 
     def summary(self) -> str:
@@ -38,7 +38,7 @@ class FileCheck:
 
 
 def check_file(source: Source, *, limit: int = 20) -> FileCheck:
-    """Checks every sentence of a file; lists the first `limit` findings and counts the others."""
+    """Checks every sentence of a file; lists the first `limit` findings and counts the rest."""
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
     check = FileCheck(path)
     try:
@@ -65,7 +65,7 @@ def _add(check: FileCheck, finding: str, limit: int) -> None:
 
 
 def check_files(sources: Iterable[Source], stream: TextIO, *, limit: int = 20) -> int:
-    """Checks files and writes findings and counts to `stream`; 0 if all are sound, else 2."""
+    """Checks files and writes a report to `stream`; returns 0 if all are sound, otherwise 2."""
     status = 0
     for source in sources:
         check = check_file(source, limit=limit)

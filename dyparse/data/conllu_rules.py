@@ -1,6 +1,6 @@
-"""The strict check of one sentence: columns, ids, and that HEAD makes one tree with one root.
+"""The strict rules for one sentence: ten columns, ids in order, and HEAD one tree with one root.
 
-The rules for ids are those of the UD validator's first level
+The rules for ids are those of the UD validator's level 1
 (https://universaldependencies.org/format.html).
 """
 
@@ -20,7 +20,7 @@ MOST_LISTED = 10
 
 
 class MalformedError(Exception):
-    """What is wrong in one sentence: in which of its lines, the finding, and how to mend it."""
+    """A fault in a sentence: the index of the line, what is wrong and how to fix it."""
 
     def __init__(self, index: int, finding: str, remedy: str) -> None:
         super().__init__(f"{finding}; {remedy}")
@@ -28,12 +28,12 @@ class MalformedError(Exception):
 
 
 def quote(text: str) -> str:
-    """Text of the file for a message, shortened and with odd characters made visible."""
+    """Text of the file for a message: shortened, with unusual characters escaped."""
     return ascii(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 3] + "...")
 
 
 def check_columns(lines: Sequence[str], *, trees: bool) -> None:
-    """Ten columns separated by tabs, none empty; without trees, those of the tree may be."""
+    """Checks for ten tab-separated columns, none empty; without trees, TREE_FIELDS may be."""
     for index, line in enumerate(lines):
         if line.count("\t") != len(FIELDS) - 1:
             raise _wrong_columns(index, line)
@@ -52,13 +52,13 @@ def _wrong_columns(index: int, line: str) -> MalformedError:
     if line.startswith("#"):
         return MalformedError(
             index,
-            f"comment {quote(line)} stands among the words",
+            f"comment {quote(line)} comes after a word",
             "expected comments before the first word only; move it up",
         )
     if not line.strip():
         return MalformedError(
             index,
-            "the line holds nothing but white space",
+            "the line is not empty but has only white space",
             "expected an empty line between sentences; delete the white space",
         )
     found = line.count("\t") + 1
@@ -66,27 +66,27 @@ def _wrong_columns(index: int, line: str) -> MalformedError:
     if found == 1 and len(line.split()) > 1:
         remedy += "; replace the spaces between columns by tabs"
     elif "\r" in line:
-        remedy += "; the line holds carriage returns: save the file with LF or CRLF line ends"
+        remedy += "; the line contains carriage returns: save the file with LF or CRLF line ends"
     else:
         remedy += '; write "_" for each missing value, or put an empty line between sentences'
     return MalformedError(index, f"{found} column{'s' * (found > 1)} in {quote(line)}", remedy)
 
 
 def word_indices(ids: Sequence[str]) -> list[int]:
-    """Which of the lines are words, once ids are found to be in order: 1 2-3 2 3 3.1 4 ..."""
+    """Indices of the lines that are words, once all ids are in order: 1 2-3 2 3 3.1 4 ..."""
     words: list[int] = []
     range_index, range_end, empty_nodes = 0, 0, 0
-    for index, identifier in enumerate(ids):
-        if identifier == str(len(words) + 1):
+    for index, token_id in enumerate(ids):
+        if token_id == str(len(words) + 1):
             words.append(index)
             empty_nodes = 0
-        elif match := RANGE.fullmatch(identifier):
+        elif match := RANGE.fullmatch(token_id):
             range_index, range_end = index, _end_of_range(index, match, len(words), range_end)
             empty_nodes = 0
-        elif identifier == f"{len(words)}.{empty_nodes + 1}" and not _opens_range(ids, index):
+        elif token_id == f"{len(words)}.{empty_nodes + 1}" and not _opens_range(ids, index):
             empty_nodes += 1
         else:
-            raise _wrong_id(index, identifier, len(words), empty_nodes)
+            raise _wrong_id(index, token_id, len(words), empty_nodes)
     if range_end > len(words):
         raise MalformedError(
             range_index,
@@ -97,13 +97,13 @@ def word_indices(ids: Sequence[str]) -> list[int]:
         raise MalformedError(
             0,
             "no word in the sentence",
-            "expected at least one; add it, or delete the empty line or the comments left over",
+            "expected at least one; add it, or delete the stray empty line or comments",
         )
     return words
 
 
 def _opens_range(ids: Sequence[str], index: int) -> bool:
-    """Whether the line before an empty node is a range, which must stand beside its first word."""
+    """Whether the line before an empty node is a range, which its first word must follow."""
     return index > 0 and "-" in ids[index - 1]
 
 
@@ -114,32 +114,32 @@ def _end_of_range(index: int, match: re.Match[str], last_word: int, range_end: i
     elif start <= range_end:
         problem, remedy = f"overlaps one that ends at {range_end}", "correct its start"
     elif start != last_word + 1:
-        problem, remedy = f"stands after word {last_word}", f"put it directly before word {start}"
+        problem, remedy = f"comes after word {last_word}", f"put it directly before word {start}"
     else:
         return end
     raise MalformedError(
         index,
         f"range {match[0]} {problem}",
-        f"expected ranges start-end, apart from each other, each before its first word; {remedy}",
+        f"expected ranges start-end that do not overlap, each before its first word; {remedy}",
     )
 
 
-def _wrong_id(index: int, identifier: str, last_word: int, empty_nodes: int) -> MalformedError:
+def _wrong_id(index: int, token_id: str, last_word: int, empty_nodes: int) -> MalformedError:
     remedy = f"expected {last_word + 1}; number words 1, 2, 3, ... without gaps"
-    if EMPTY_NODE.fullmatch(identifier):
+    if EMPTY_NODE.fullmatch(token_id):
         remedy = (
-            f"expected empty nodes in order behind their word, here {last_word}.{empty_nodes + 1}, "
+            f"expected empty nodes in order after their word, here {last_word}.{empty_nodes + 1}, "
             "and before the range that follows; move or renumber it"
         )
-    elif identifier == "1":
-        remedy += "; does an empty line between two sentences lack here?"
-    return MalformedError(index, f"id {quote(identifier)} follows word {last_word}", remedy)
+    elif token_id == "1":
+        remedy += "; is an empty line missing between two sentences?"
+    return MalformedError(index, f"id {quote(token_id)} follows word {last_word}", remedy)
 
 
 def tree_heads(heads: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """HEAD as numbers, once they are found to make one tree with one root.
+    """HEAD as numbers; MalformedError unless they form one tree with one root.
 
-    Indices of what is raised count words, from 0.
+    The index of the error counts words, from 0.
     """
     number = {str(n): n for n in range(len(heads) + 1)}
     head = [number.get(text, NONE) for text in heads]
@@ -162,7 +162,7 @@ def _wrong_head(index: int, heads: Sequence[str]) -> MalformedError:
         return MalformedError(
             index,
             f"word {index + 1} has no head",
-            f"{expected}; annotate it, or use the file as input to parse only",
+            f"{expected}; annotate it, or use the file only as input for parsing",
         )
     if re.fullmatch(r"[1-9][0-9]*", text):
         return MalformedError(
@@ -217,7 +217,7 @@ def _check_no_cycle(head: list[int]) -> None:
 
 
 def _first(items: Iterable[str]) -> list[str]:
-    """The items that a message has room for."""
+    """As many items as a message has room for."""
     several = list(islice(items, MOST_LISTED + 2))
     return several if len(several) <= MOST_LISTED + 1 else [*several[:MOST_LISTED], "..."]
 
@@ -229,6 +229,6 @@ def _cycle(word: int, head: list[int]) -> MalformedError:
     listed = " -> ".join(_first(map(str, [*cycle, word])))
     return MalformedError(
         word - 1,
-        f"heads run in a cycle: {listed}",
+        f"heads form a cycle: {listed}",
         "expected a tree, where following heads leads to 0; correct one of these heads",
     )

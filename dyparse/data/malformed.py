@@ -1,4 +1,4 @@
-"""What to do about malformed sentences: stop at the first, or leave them out and say so."""
+"""Malformed sentences: stop at the first one, or skip and report them."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseWarning, EmptyFileError, TreebankError
 
 STOP, SKIP = ON_ERROR = ("stop", "skip")
-MOST_NAMED = 20  # of the sentences left out; the others are counted only
+MOST_NAMED = 20  # skipped sentences reported one by one; the rest are only counted
 
 
 @dataclass
 class Skipped:
-    """What was left out of some files: the first are told as they are found, all are counted."""
+    """Skips malformed sentences: reports the first ones as they are found, counts all."""
 
-    tell: Callable[[str], object]
+    report: Callable[[str], object]
     first_error: TreebankError | None = None
-    sound: int = 0  # sentences, as are malformed
-    malformed: int = 0
+    sound: int = 0  # number of sentences
+    malformed: int = 0  # number of sentences
     empty_files: int = 0
 
     def sound_only(
         self, files: Iterable[Iterable[Block]], check: Callable[[Block], Sentence]
     ) -> Iterator[tuple[Block, Sentence]]:
-        """The sound sentences of all files; TreebankError if there are others only.
+        """The sound sentences of all files; TreebankError if there are none.
 
-        A file that cannot be read is an error all the same.
+        A file that cannot be read is still an error.
         """
         for blocks in files:
             try:
                 yield from self._sound_blocks(blocks, check)
             except EmptyFileError as error:
                 self.empty_files += 1
-                self._name(error)
+                self._add(error)
         if self.first_error and not self.sound:
             if not self.malformed:
                 raise self.first_error
@@ -50,23 +50,23 @@ class Skipped:
                 sentence = check(block)
             except TreebankError as error:
                 self.malformed += 1
-                self._name(error)
+                self._add(error)
                 continue
             self.sound += 1
             yield block, sentence
 
-    def _name(self, error: TreebankError) -> None:
+    def _add(self, error: TreebankError) -> None:
         self.first_error = self.first_error or error
         if self.malformed + self.empty_files <= MOST_NAMED:
-            self.tell(f"skipped: {error}")
+            self.report(f"skipped: {error}")
 
-    def tell_counts(self) -> None:
-        """The last line, if there is anything to tell."""
+    def report_counts(self) -> None:
+        """Reports the counts, if anything was skipped."""
         if self.malformed or self.empty_files:
-            self.tell(self.counts())
+            self.report(self.counts())
 
     def counts(self) -> str:
-        """One line: how many sentences were left out, of how many."""
+        """One line: how many sentences were skipped, of how many."""
         text = f"skipped {self.malformed} of {self.sound + self.malformed} sentences"
         if self.empty_files:
             text += f", {self.empty_files} file{'s' * (self.empty_files > 1)} without any"
@@ -74,35 +74,35 @@ class Skipped:
         return f"{text}; the first {MOST_NAMED} are named above" if unnamed > 0 else text
 
 
-def with_tree(block: Block) -> Sentence:
-    """The sentence of a block, checked."""
+def sentence_with_tree(block: Block) -> Sentence:
+    """The checked sentence of a block, with its tree."""
     return to_sentence(block, trees=True)
 
 
 def read_trees(
     sources: Iterable[Source],
     on_error: str,
-    tell: Callable[[str], object],
-    check: Callable[[Block], Sentence] = with_tree,
+    report: Callable[[str], object],
+    check: Callable[[Block], Sentence] = sentence_with_tree,
 ) -> Iterator[Sentence]:
-    """The sentences of several files, with trees; malformed ones end it, or are left out."""
+    """The sentences of several files, with trees; malformed ones are an error or are skipped."""
     files = map(read_blocks, sources)
     if on_error == STOP:
         for blocks in files:
             yield from map(check, blocks)
         return
-    skipped = Skipped(tell)
+    skipped = Skipped(report)
     for _, sentence in skipped.sound_only(files, check):
         yield sentence
-    skipped.tell_counts()
+    skipped.report_counts()
 
 
 def warn(message: str) -> None:
-    """A warning to whoever reads a treebank."""
+    """Warns the user about a treebank."""
     warnings.warn(message, DyparseWarning, stacklevel=2)
 
 
 def require_on_error(value: str, option: str) -> None:
-    """ValueError if this is none of what can be done."""
+    """ValueError unless the value is one of ON_ERROR."""
     if value not in ON_ERROR:
         raise ValueError(f"{option} is {value!r}, expected {' or '.join(ON_ERROR)}")

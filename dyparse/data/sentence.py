@@ -1,4 +1,4 @@
-"""A sentence as plain data: the columns of its words, and the lines it was read from."""
+"""A sentence as plain data: the columns of its words and the lines it was read from."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NONE = -1
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
 COLUMN = {"form": 1, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
-MOST_WORDS = 2000  # that oracles can bear: their time grows with the cube, or faster
-LONGEST_QUOTE = 80  # of a line, in messages
+MOST_WORDS = 2000  # for oracles, whose time grows with the cube of the length or faster
+LONGEST_QUOTE = 80  # characters of a line in messages
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: the columns of its words 1..n, and the lines it was read from.
+    """One sentence: the columns of its words 1..n and the lines it was read from.
 
-    Ranges (1-2) and empty nodes (1.1) live in `lines` only. What is written is `lines`, and over it
-    the tree that `with_tree` gave.
+    Ranges (1-2) and empty nodes (1.1) are only in `lines`. It is written as `lines`, with HEAD and
+    DEPREL replaced if `with_tree` gave it another tree.
     """
 
     form: list[str]
@@ -32,10 +32,10 @@ class Sentence:
     feats: list[str]  # the raw column, "_" if none
     head: list[int]  # head[w - 1] of word w; 0 is the root, NONE where there is none
     label: list[str]  # "_" where there is none
-    lines: list[str]  # with their line ends; the blank lines that follow included
+    lines: list[str]  # with their line ends, including the blank lines after it
     word_lines: list[int]  # lines[word_lines[w - 1]] is the line of word w
-    sent_id: str = ""  # sent_id
-    path: str = ""  # where it was read
+    sent_id: str = ""  # from its comment
+    path: str = ""  # of the file it was read from
     line_number: int = 1  # of lines[0] in path, counted from 1
     changed: tuple[str, ...] = field(default=(), compare=False)  # columns unlike those of the lines
 
@@ -44,12 +44,12 @@ class Sentence:
 
     @property
     def place(self) -> str:
-        """Where a reader finds the sentence, for messages."""
+        """File, line and sent_id, for messages."""
         where = f"{self.path}:{self.line_number}: " if self.path else ""
         return f"{where}sentence {self.sent_id!r}" if self.sent_id else f"{where}sentence"
 
     def is_projective(self) -> bool:
-        """Whether no two arcs cross, the root's arc from position 0 included."""
+        """Whether no two arcs cross, including the arc from position 0 to the root."""
         arcs = sorted(
             (min(word, head), -max(word, head))
             for word, head in enumerate(self.head, 1)
@@ -65,7 +65,7 @@ class Sentence:
         return True
 
     def with_tree(self, head: Sequence[int], label: Sequence[str]) -> Sentence:
-        """The same sentence with another tree; of its lines only HEAD and DEPREL change."""
+        """The same sentence with another tree; only HEAD and DEPREL of its lines change."""
         return self.with_columns({"head": list(map(int, head)), "label": label})
 
     def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> Sentence:
@@ -74,10 +74,10 @@ class Sentence:
             if len(values) != len(self):
                 raise ValueError(f"{self.place} has {len(self)} words; got {len(values)} of {name}")
         lists: dict[str, Any] = {name: list(values) for name, values in columns.items()}
-        return replace(self, **lists, changed=tuple({*self.changed, *columns}))
+        return replace(self, **lists, changed=tuple(dict.fromkeys([*self.changed, *columns])))
 
     def to_conllu(self) -> str:
-        """The sentence in CoNLL-U: byte for byte what was read, except for changed columns."""
+        """The sentence in CoNLL-U: byte for byte as it was read, except for changed columns."""
         if not self.changed:
             return "".join(self.lines)
         lines = list(self.lines)
@@ -114,7 +114,7 @@ class Sentence:
 
     @classmethod
     def from_token_list(cls, tokens: conllu.TokenList) -> Sentence:
-        """The sentence that `conllu` has parsed, with whatever fields it has."""
+        """A sentence from a TokenList of `conllu`; fields may be missing."""
         rows = [conllu.Token({field: token.get(field) for field in FIELDS}) for token in tokens]
         text = conllu.TokenList(rows, metadata=tokens.metadata).serialize().rstrip("\n")
         metadata: dict[str, str] = tokens.metadata or {}
@@ -123,7 +123,7 @@ class Sentence:
 
     @classmethod
     def _from_lines(cls, lines: list[str], sent_id: str = "") -> Sentence:
-        """A sentence from synthesised lines without line ends."""
+        """A sentence from lines without line ends."""
         word_lines, rows = [], []
         for index, line in enumerate(lines):
             _require_text(line)
@@ -161,7 +161,7 @@ def _require_text(line: str) -> None:
         odd = "\0"
     raise TreebankError(
         f"character {odd!a} in {line[:LONGEST_QUOTE]!a} cannot be written in CoNLL-U; expected "
-        "text that UTF-8 can hold, without NUL: clean the input"
+        "text that UTF-8 can encode, without NUL: clean the input"
     )
 
 
@@ -171,6 +171,6 @@ def _sound_columns(line: str) -> list[str]:
         quoted = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
         raise TreebankError(
             f"{quoted!r} does not make a line of {len(FIELDS)} columns; "
-            "words and tags must not be empty, nor hold tabs or line breaks: clean the input"
+            "words and tags must not be empty or contain tabs or line breaks: clean the input"
         )
     return columns

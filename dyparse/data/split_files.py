@@ -1,4 +1,4 @@
-"""Train, dev and test of a treebank that is made of files; without dev, a part of train serves."""
+"""Reads train, dev and test from files; without a dev file, part of train is held out as dev."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dyparse.errors import TreebankError
 SPLITS = ("train", "dev", "test")
 SMALLEST_SHARE, LARGEST_SHARE = 1e-6, 0.5
 
-SplitFiles = Mapping[str, Sequence[str]]  # the files of each split there is, in order
+SplitFiles = Mapping[str, Sequence[str]]  # files of each split, in order
 
 
 def read_split(
@@ -20,18 +20,18 @@ def read_split(
 ) -> list[Sentence] | None:
     """The sentences of a split, in order; None if there is no file for it.
 
-    Where train has no dev beside it, every k-th sentence of train is dev and the others are train.
-    Malformed sentences end the reading, or are left out with a warning if on_error is "skip".
+    Without a dev file, every k-th sentence of train is dev and the others are train. A malformed
+    sentence is an error, or is skipped with a warning if on_error is "skip".
     """
     if split not in SPLITS:
-        raise TreebankError(f"no split is called {split!r}; expected one of {', '.join(SPLITS)}")
+        raise TreebankError(f"there is no split {split!r}; expected one of {', '.join(SPLITS)}")
     holds_out = split != "test" and is_held_out(files)
     paths = files["train"] if holds_out else files.get(split)
     if paths is None:
         return None
     if holds_out and (pipe := next((p for p in paths if is_pipe(p)), None)):
         raise TreebankError(
-            f"{pipe}: a pipe, but train is read twice where dev is held out of it; write it to a "
+            f"{pipe}: a pipe, but train is read twice because dev is held out of it; write it to a "
             "file first, or name a dev file"
         )
     sentences = list(read_trees(paths, on_error, warn))
@@ -42,7 +42,7 @@ def read_split(
 
 
 def is_pipe(path: str) -> bool:
-    """Whether a path names something that can be read but once."""
+    """Whether a path is a pipe, which can be read only once."""
     return Path(path).is_fifo()
 
 
@@ -54,24 +54,24 @@ def is_held_out(files: SplitFiles) -> bool:
 def hold_out(
     sentences: list[Sentence], share: float, path: str
 ) -> tuple[list[Sentence], list[Sentence]]:
-    """What remains of train, and every k-th sentence of it, at least one, as dev."""
-    step = min(every(share), len(sentences))
+    """Splits train into train and dev, which gets every k-th sentence and at least one."""
+    step = min(hold_out_every(share), len(sentences))
     if step < 2:
         raise TreebankError(
-            f"{path}: one sentence only; expected at least 2, since dev is held out of train: "
+            f"{path}: only one sentence; expected at least 2, since dev is held out of train: "
             "add sentences, or name a dev file"
         )
     train = [sentence for index, sentence in enumerate(sentences, 1) if index % step]
     return train, sentences[step - 1 :: step]
 
 
-def every(share: float) -> int:
-    """k, where a share of about 1/k is held out by taking every k-th sentence."""
+def hold_out_every(share: float) -> int:
+    """k, such that every k-th sentence is about this share of them."""
     return round(1 / share)
 
 
 def require_held_out(share: float) -> None:
-    """ValueError if this share of train cannot be held out."""
+    """ValueError unless this share of train can be held out."""
     if not SMALLEST_SHARE <= share <= LARGEST_SHARE:
         raise ValueError(
             f"treebank.held_out is {share}, expected a share of train from {SMALLEST_SHARE} "
@@ -80,11 +80,11 @@ def require_held_out(share: float) -> None:
 
 
 def describe_files(files: SplitFiles, held_out: float) -> str:
-    """One line: the files of each split, and what is held out of train if there is no dev."""
+    """One line: the files of each split, and what is held out of train if there is no dev file."""
     listed = ", ".join(f"{split} {' + '.join(files[split])}" for split in SPLITS if split in files)
     if not is_held_out(files):
         return listed
-    k = every(held_out)
+    k = hold_out_every(held_out)
     return (
         f"{listed}; no dev file: sentences {k}, {2 * k}, {3 * k}, ... of train (1 in {k}) are "
         "held out as dev and not trained on"

@@ -1,4 +1,4 @@
-"""A plain tokenizer for running text: words, numbers, punctuation."""
+"""A simple rule-based tokenizer: words, numbers, punctuation."""
 
 import re
 
@@ -16,6 +16,6 @@ TOKEN = re.compile(
 def tokenize(text: str) -> tuple[list[str], list[bool]]:
     """The words of one sentence, and whether white space follows each."""
     matches = list(TOKEN.finditer(text))
-    return [m.group() for m in matches], [
-        m.end() == len(text) or text[m.end()].isspace() for m in matches
-    ]
+    words = [match.group() for match in matches]
+    space_after = [match.end() == len(text) or text[match.end()].isspace() for match in matches]
+    return words, space_after

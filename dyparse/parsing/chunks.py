@@ -74,7 +74,7 @@ def read_inputs(names: Iterable[str], *, text: bool, on_error: str = STOP) -> It
     skipped = Skipped(print_notice)
     for block, _ in skipped.sound_only(files, partial(sentence_of, text=text)):
         yield block
-    skipped.tell_counts()
+    skipped.report_counts()
 
 
 def read_raw(source: Source, *, text: bool) -> Iterator[Block]:

@@ -1,8 +1,9 @@
 """The choice of a treebank: where the sentences of train, dev and test come from.
 
-To add a source of sentences: write `dyparse/treebank/<name>.py` with a frozen dataclass that has
-`name`, `read` and `describe` as below; write `conf/treebank/<name>.yaml` with its `_target_` and
-its fields; run `pytest tests/treebank/test_treebank.py`, which picks it up.
+`Treebank` below is what each alternative provides. To add one, write `dyparse/treebank/<name>.py`
+with a frozen dataclass that has `name`, `read` and `describe`, and `conf/treebank/<name>.yaml` with
+its `_target_` and its fields; `pytest tests/treebank/test_treebank.py` picks it up. What they have
+in common, such as reading files and holding out dev, is in `dyparse/data/split_files.py`.
 """
 
 from __future__ import annotations
@@ -11,17 +12,14 @@ from collections.abc import Hashable
 from typing import Protocol
 
 from dyparse.data.sentence import Sentence
-from dyparse.errors import TreebankError
-
-__all__ = ["Treebank", "TreebankError"]
 
 
 class Treebank(Hashable, Protocol):
-    """Sentences with trees in three splits."""
+    """A source of sentences with trees, in three splits."""
 
     @property
     def name(self) -> str:
-        """What the treebank is called in names of run directories."""
+        """Short name, used in the names of run directories."""
         ...
 
     def read(self, split: str) -> list[Sentence]:
@@ -29,5 +27,5 @@ class Treebank(Hashable, Protocol):
         ...
 
     def describe(self) -> str:
-        """One line: the files used, and what is held out of train if there is no dev."""
+        """One line: where sentences come from, and what is held out of train if there is no dev."""
         ...

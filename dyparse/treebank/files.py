@@ -20,13 +20,13 @@ from dyparse.errors import NoSplitError
 
 @dataclass(frozen=True)
 class Files:
-    """The files named for train, dev and test; without dev, a share of train is held out."""
+    """Files for train, dev and test; without dev, a share of train is held out."""
 
     train: str | None = None
     dev: str | None = None
     test: str | None = None
     held_out: float = 0.1
-    on_error: str = "stop"  # or skip: malformed sentences are left out
+    on_error: str = "stop"  # or "skip", for malformed sentences
 
     def __post_init__(self) -> None:
         require_held_out(self.held_out)
@@ -34,7 +34,7 @@ class Files:
 
     @property
     def name(self) -> str:
-        """The stem of the first file named, as far as it suits a directory's name."""
+        """The stem of the first file, without characters that do not suit a directory name."""
         first = self.train or self.dev or self.test or "files"
         return re.sub(r"[^\w.-]+", "_", Path(first).stem).strip(".") or "files"
 

@@ -1,4 +1,4 @@
-"""A treebank of a Universal Dependencies release, unpacked or placed by `dyparse download`."""
+"""A treebank of a Universal Dependencies release, unpacked or fetched by `dyparse download`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UD:
     root: str
     name: str
     held_out: float = 0.1
-    on_error: str = "stop"  # or skip: malformed sentences are left out
+    on_error: str = "stop"  # or "skip", for malformed sentences
 
     def __post_init__(self) -> None:
         require_held_out(self.held_out)
@@ -38,8 +38,8 @@ class UD:
         sentences = read_split(files, split, self.held_out, self.on_error)
         if sentences is None:
             raise NoSplitError(
-                f"{self._directory()}: no *-ud-{split}.conllu; this treebank has only "
-                f"{', '.join(files)}: take another treebank, or make your own split and use "
+                f"{self._directory()}: no *-ud-{split}.conllu; this treebank only has "
+                f"{', '.join(files)}: choose another treebank, or make your own split and use "
                 "treebank=files"
             )
         return sentences
@@ -61,7 +61,7 @@ class UD:
 
 
 def _files_of_split(directory: Path, split: str) -> list[str]:
-    """The file of a split, or its parts: large treebanks come as *-ud-train-a.conllu, -b, ..."""
+    """The file of a split, or its parts: large treebanks have *-ud-train-a.conllu, -b, ..."""
     parts = [*directory.glob(f"*-ud-{split}.conllu"), *directory.glob(f"*-ud-{split}-*.conllu")]
     return [str(path) for path in sorted(parts)]
 
@@ -81,7 +81,7 @@ def _require_one_treebank(directory: Path, files: SplitFiles) -> None:
 
 
 def _not_found(root: Path, name: str) -> TreebankError:
-    """Why there is no such treebank, what comes near, and what there is."""
+    """Error for an unknown treebank, with similar names and what there is."""
     fetch = f"fetch it with: dyparse download {name} --root {root}"
     if not root.is_dir():
         return TreebankError(

@@ -1,21 +1,22 @@
 import io
 import itertools
-import os
 import re
 import sys
-from pathlib import Path
 
 import pytest
-from helpers.malformed import FILES, MALFORMED, ODD, SOUND, rows
+from helpers.malformed import FILES, MALFORMED, ODD, SOUND, rows, without_trees
 from helpers.random_conllu import files, token_lines, trees
+from helpers.sound_reading import is_tree
+from helpers.tiny import UD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import NONE, Sentence
-from dyparse.treebank import TreebankError
+from dyparse.errors import TreebankError
 
-UD = Path(os.environ.get("DYPARSE_UD", Path(__file__).parents[3] / "shared" / "ud"))
+REAL = sorted(UD.glob("*/*.conllu"))
+needs_ud = pytest.mark.skipif(not REAL, reason=f"no UD treebanks at {UD}; set DYPARSE_UD")
 
 
 def sentences_of(text: str | bytes, *, trees: bool = True) -> list[Sentence]:
@@ -51,18 +52,8 @@ def test_every_tree_is_accepted(head, data):
     assert sentence.head == head
 
 
-def is_tree(head: tuple[int, ...]) -> bool:
-    """One root, and every word reaches it in at most n steps."""
-    for word in range(1, len(head) + 1):
-        for _ in head:
-            word = head[word - 1] if word else 0
-        if word:
-            return False
-    return head.count(0) == 1
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_heads_are_accepted_if_and_only_if_they_make_one_tree(n):
+def test_heads_are_accepted_if_and_only_if_they_form_one_tree(n):
     for head in itertools.product(range(n + 2), repeat=n):
         text = rows(*(f"{word} w {h} x" for word, h in enumerate(head, 1)))
         if max(head) <= n and is_tree(head):
@@ -138,11 +129,18 @@ def test_spaces_inside_a_column_do_not_split_it(form):
     assert (sentence.form, sentence.upos) == ([form], ["X"])
 
 
-def test_a_directory_and_a_missing_file_are_refused(tmp_path):
+def test_a_path_that_cannot_be_read_is_refused(tmp_path, monkeypatch):
     with pytest.raises(TreebankError, match="is a directory"):
         list(read_sentences(tmp_path, trees=True))
     with pytest.raises(TreebankError, match="no such file"):
         list(read_sentences(tmp_path / "none.conllu", trees=True))
+
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("dyparse.data.conllu.open", denied, raising=False)
+    with pytest.raises(TreebankError, match=r"\(Permission denied\); check the path and its perm"):
+        list(read_sentences(tmp_path / "x.conllu", trees=True))
 
 
 @pytest.mark.parametrize("first", ["# sent_id = s\n" + SOUND, SOUND])
@@ -179,10 +177,21 @@ def test_a_text_stream_is_read_and_its_undecodable_bytes_refused():
         list(read_sentences(escaped, trees=True))
 
 
-@pytest.mark.skipif(not UD.is_dir(), reason=f"no UD treebanks at {UD}; set DYPARSE_UD")
+@needs_ud
 def test_real_treebanks_are_sound_and_copied_byte_for_byte():
-    paths = sorted(UD.glob("*/*-ud-dev.conllu"))
-    assert paths
-    for path in paths:
+    for path in UD.glob("*/*-ud-dev.conllu"):
         copy = "".join(sentence.to_conllu() for sentence in read_sentences(path, trees=True))
         assert copy.encode() == path.read_bytes(), path
+
+
+@needs_ud
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_parsing_a_real_treebank_changes_heads_and_labels_only(
+    dyparse_command, model_directory, path, tmp_path
+):
+    out = tmp_path / "out.conllu"
+    status, _, err = dyparse_command("parse", model_directory, path, "-o", out)
+    assert (status, "error" in err) == (0, False)
+    before, after = path.read_bytes(), out.read_bytes()
+    assert without_trees(after) == without_trees(before)
+    assert after != before

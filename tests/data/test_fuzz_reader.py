@@ -1,4 +1,4 @@
-"""The coverage-guided fuzz target of the reader, for a minute."""
+"""A minute of coverage-guided fuzzing of the reader."""
 
 import os
 import re
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 def fuzz_reader(tmp_path, *options, **environment):
-    """(exit status, what it says) of a run of the target that leaves everything in tmp_path."""
+    """Exit status and output of a run of the fuzz target, which writes only to tmp_path."""
     options = (*options, f"-artifact_prefix={tmp_path}/", tmp_path / "corpus")
     path = [environment.pop("PYTHONPATH", ""), str(PROJECT / "tests")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
@@ -27,10 +27,10 @@ def fuzz_reader(tmp_path, *options, **environment):
 
 
 def test_the_reader_withstands_a_minute_of_guided_fuzzing(tmp_path, capsys):
-    status, said = fuzz_reader(tmp_path, f"-max_total_time={SECONDS}")
-    assert status == 0, said
-    runs = int(re.search(r"^Done (\d+) runs", said, re.MULTILINE)[1])
-    covered = re.findall(r"cov: (\d+) ft: (\d+)", said)
+    status, output = fuzz_reader(tmp_path, f"-max_total_time={SECONDS}")
+    assert status == 0, output
+    runs = int(re.search(r"^Done (\d+) runs", output, re.MULTILINE)[1])
+    covered = re.findall(r"cov: (\d+) ft: (\d+)", output)
     with capsys.disabled():
         sys.stdout.write(f"\n{runs:,} runs of the reader, from cov {covered[0]} to {covered[-1]}\n")
     assert runs > FEWEST_RUNS
@@ -42,7 +42,7 @@ def test_the_target_finds_cycles_if_the_reader_does_not(tmp_path):
     module = tmp_path / "dyparse/data/conllu_rules.py"
     assert CHECK in module.read_text(encoding="utf-8")
     module.write_text(module.read_text(encoding="utf-8").replace(CHECK, ""), encoding="utf-8")
-    status, said = fuzz_reader(tmp_path, "-runs=200000", "-seed=1", PYTHONPATH=str(tmp_path))
+    status, output = fuzz_reader(tmp_path, "-runs=200000", "-seed=1", PYTHONPATH=str(tmp_path))
     assert status != 0
-    assert "assert is_tree(sentence.head)" in said
+    assert "assert is_tree(sentence.head)" in output
     assert list(tmp_path.glob("crash-*"))

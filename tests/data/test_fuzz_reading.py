@@ -1,4 +1,4 @@
-"""Reading whatever bytes: a clear error or sound sentences, written back byte for byte."""
+"""Reading any bytes gives a clear error, or sound sentences that are written back unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dyparse.data.conllu import Source
 
 WORD = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-FOUND = {  # by these tests
+FOUND = {  # faults that these tests once found
     "comments at the end of a file": b"#",
     "comments and a line end": WORD + b"\n#\n",
     "a carriage return": b"\r",
@@ -29,7 +29,7 @@ FROM_TEXT: list[Callable[[bytes], Source]] = [
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_was_found_stays_mended(name):
+def test_faults_once_found_stay_fixed(name):
     assert not check_bytes(FOUND[name])
 
 

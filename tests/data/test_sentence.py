@@ -63,7 +63,7 @@ def test_another_tree_changes_head_and_deprel_of_words_and_nothing_else():
     assert changed.to_conllu() == expected
 
 
-def test_the_sentence_itself_is_left_alone_by_with_tree():
+def test_with_tree_leaves_the_sentence_itself_alone():
     sentence = sentence_of(TEXT)
     sentence.with_tree([0] * 5, ["x"] * 5)
     assert sentence.to_conllu() == TEXT
@@ -94,7 +94,7 @@ def test_words_become_a_sentence_that_reads_back():
     assert sentence_of(text).form == ["#", "a b", "…"]
 
 
-def test_words_without_a_space_behind_them_say_so_in_misc():
+def test_words_without_a_space_after_them_are_marked_in_misc():
     sentence = Sentence.from_words(["Yes", "!"], space_after=[False, True])
     misc = [line.rstrip().split("\t")[-1] for line in sentence.lines[:2]]
     assert misc == ["SpaceAfter=No", "_"]

@@ -1,4 +1,4 @@
-"""The plain tokenizer of running text."""
+"""The rule-based tokenizer."""
 
 import pytest
 from hypothesis import given
@@ -20,11 +20,11 @@ from dyparse.data.tokenizer import tokenize
         ("don’t", "don’t"),
     ],
 )
-def test_words_numbers_and_punctuation_are_told_apart(text, words):
+def test_words_numbers_and_punctuation_are_separated(text, words):
     assert tokenize(text)[0] == words.split()
 
 
-def test_white_space_behind_each_word_is_told():
+def test_white_space_after_each_word_is_recorded():
     assert tokenize("Yes, (no) .") == (
         ["Yes", ",", "(", "no", ")", "."],
         [False, True, False, False, True, True],
@@ -36,7 +36,7 @@ def test_blank_text_has_no_words():
 
 
 @given(st.text())
-def test_nothing_but_white_space_is_lost_and_no_word_holds_any(text):
+def test_only_white_space_is_lost_and_no_word_contains_any(text):
     words, spaces = tokenize(text)
     assert "".join(words) == "".join(text.split())
     assert len(spaces) == len(words)

@@ -1,4 +1,4 @@
-"""The test suite of the official UD validator goes through `dyparse check` and `dyparse parse`."""
+"""`dyparse check` and `dyparse parse` on the test suite of the official UD validator."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NUMBERS = {  # files in each directory of the suite of 0.2.9: all, and those tha
     "invalid-functions": (20, 7),
     "eval": (2, 2),
 }
-REFUSED_THOUGH_VALID = {"empty-file.conllu": "there is nothing to do with no sentence"}
+REFUSED_THOUGH_VALID = {"empty-file.conllu": "without a sentence there is nothing to do"}
 ACCEPTED_OF_LEVEL_1 = {
     "columns-format-minimal.conllu": "spaces in a column are kept",
     "extra-empty-line.conllu": "two blank lines end a sentence as one does",
     "missing-final-line.conllu": "the end of the file ends a sentence",
-    "mwt-nonempty-field.conllu": "what a range has in its other columns is kept, not read",
+    "mwt-nonempty-field.conllu": "the other columns of a range are kept, not read",
     "non-unix-newline.conllu": "CRLF is kept",
     "unicode-normalization.conllu": "characters are kept as they are",
 }
@@ -53,13 +53,13 @@ def suite(once):
 
     cases = once("validator_suite", make) / "cases"
     if not cases.is_dir():
-        pytest.skip("the package index does not give the source distribution of udtools")
+        pytest.skip("the source distribution of udtools cannot be downloaded")
     return cases
 
 
 @pytest.fixture
 def outcomes(suite, dyparse_command):
-    """outcomes(command, …) → of every file of the suite: status, standard output, and error."""
+    """outcomes(command, …): status, standard output and error for every file of the suite."""
     return lambda *given: {
         path: dyparse_command(*given, path) for path in sorted(suite.rglob("*.conllu"))
     }
@@ -70,7 +70,7 @@ def accepted_in(outcomes: dict[Path, tuple], directory: str) -> set[str]:
     return {path.name for path in found if path.parent.name == directory}
 
 
-def test_check_accepts_what_is_valid_and_tells_what_is_not(outcomes):
+def test_check_accepts_what_is_valid_and_reports_what_is_not(outcomes):
     checked = outcomes("check")
     assert len(checked) >= 118
     for path, (status, out, err) in checked.items():
@@ -91,9 +91,7 @@ def test_check_accepts_what_is_valid_and_tells_what_is_not(outcomes):
         assert numbers == NUMBERS
 
 
-def test_parse_keeps_every_byte_but_heads_and_relations_or_refuses_clearly(
-    outcomes, model_directory
-):
+def test_parse_changes_heads_and_labels_only_or_refuses_clearly(outcomes, model_directory):
     parsed = outcomes("parse", model_directory)
     statuses = {0: 0, 2: 0}
     for path, (status, out, err) in parsed.items():

@@ -1,4 +1,4 @@
-"""How many cases the properties of tests/test_fuzz_*.py are tried on; see `fuzz` in conftest.py."""
+"""Number of cases that fuzz tests try; see the fixture `fuzz` in conftest.py."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import pytest
 
 
 def cases(few: int, many: int) -> pytest.MarkDecorator:
-    """Try a property a few times, and in the slow suite many."""
+    """Tries a property on few cases, and on many in the slow suite."""
     slow = pytest.param(many, marks=pytest.mark.slow)
     return pytest.mark.parametrize("fuzz", [few, slow], indirect=True, ids=["few", "many"])

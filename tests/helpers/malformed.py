@@ -1,4 +1,4 @@
-"""Malformed CoNLL-U, what is wrong with it and where; and odd CoNLL-U that is sound."""
+"""Malformed CoNLL-U, with the fault and its line; and unusual CoNLL-U that is sound."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ WORD = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_"
 
 
 def rows(*lines: str) -> str:
-    """CoNLL-U from "id form head label" lines; UPOS is X, for models read it."""
+    """CoNLL-U from "id form head label" lines; UPOS is X, since models read it."""
     text = ""
     for line in lines:
-        identifier, form, head, label = line.split(" ")
-        text += f"{identifier}\t{form}\t_\tX\t_\t_\t{head}\t{label}\t_\t_\n"
+        token_id, form, head, label = line.split(" ")
+        text += f"{token_id}\t{form}\t_\tX\t_\t_\t{head}\t{label}\t_\t_\n"
     return text + "\n"
 
 
@@ -29,7 +29,7 @@ class Malformed(NamedTuple):
     """A file with one fault."""
 
     content: str | bytes
-    line: int  # of the fault; 0 if it is the file as a whole
+    line: int  # of the fault; 0 if the file as a whole is at fault
     finding: str  # a regular expression
     number: int = 1  # of the sentence
 
@@ -38,11 +38,11 @@ class Malformed(NamedTuple):
         return self.content if isinstance(self.content, bytes) else self.content.encode()
 
     def place(self, path: object) -> str:
-        """How a message about the file begins."""
+        """The beginning of a message about the file."""
         return f"{path}:{self.line}: " if self.line else f"{path}: "
 
 
-FILES = {  # refused by whatever reads CoNLL-U
+FILES = {  # refused by everything that reads CoNLL-U
     "nine columns": Malformed(WORD.removesuffix("\t_") + "\n\n", 1, "9 columns"),
     "eleven columns": Malformed(WORD + "\t_\n\n", 1, "11 columns"),
     "one column": Malformed("nothing\n\n", 1, "1 column in 'nothing'"),
@@ -121,7 +121,7 @@ FILES = {  # refused by whatever reads CoNLL-U
     "byte order mark and a blank line": Malformed("\ufeff\n", 0, "holds no sentence; expected"),
 }
 
-TREES = {  # refused where trees are read; `parse` makes its own
+TREES = {  # refused where trees are read, but not by `parse`
     "empty head": Malformed(WORD.replace("\t0", "\t") + "\n\n", 1, "column HEAD is empty"),
     "empty deprel": Malformed(WORD.replace("root", "") + "\n\n", 1, "column DEPREL is empty"),
     "head missing": Malformed(rows("1 a 0 root", "2 b _ x"), 2, "has no head"),
@@ -151,7 +151,7 @@ TREES = {  # refused where trees are read; `parse` makes its own
 
 MALFORMED = FILES | TREES
 
-ODD = {  # sound, though it may not look so
+ODD = {  # sound, though it may not look like it
     "byte order mark": "\ufeff" + SOUND,
     "byte order mark before a comment": "\ufeff# sent_id = s\n" + SOUND,
     "byte order mark between sentences": SOUND + "\ufeff" + SOUND,
@@ -173,7 +173,7 @@ ODD = {  # sound, though it may not look so
     "a comment of 100,000 characters": "# " + "long" * 25_000 + "\n" + SOUND,
 }
 
-TEXTS = {  # what `parse --text` makes of it: the sentences, or a line and what is wrong there
+TEXTS = {  # input of `parse --text` and its sentences, or the line of a fault and the finding
     "tabs": (b"a\tb\t\n\tc\n", ["a b", "c"], ""),
     "CRLF": (b"a b\r\n\r\nc\r\n", ["a b", "c"], ""),
     "CR": (b"a\rb\rc", ["a b c"], ""),
@@ -199,7 +199,7 @@ TEXTS = {  # what `parse --text` makes of it: the sentences, or a line and what 
 
 
 def without_trees(data: bytes) -> list[bytes]:
-    """Lines as they are, but for columns 7 and 8 of words."""
+    """The lines without columns 7 and 8 of words."""
     lines = []
     for line in data.split(b"\n"):
         columns = line.split(b"\t")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-# Everything UTF-8 can hold, except what ends a line or a column; odd white space is wanted.
+# everything UTF-8 can encode, with unusual white space, but nothing that ends a line or column
 _text = st.text(
     st.one_of(
         st.sampled_from("ab #=-._\u00a0\u2028\u3000\x0b\x85\ufeff"),
@@ -51,7 +51,7 @@ def _empty_nodes(draw: st.DrawFn, word: int) -> list[str]:
 
 @st.composite
 def files(draw: st.DrawFn) -> str:
-    """A whole file, with all that a byte-for-byte copy could lose."""
+    """A whole file, with everything that a byte-for-byte copy could lose."""
     end = draw(st.sampled_from(["\n", "\r\n"]))
     text = draw(st.sampled_from(["", "\ufeff"])) + end * draw(st.integers(0, 2))
     for number in range(draw(st.integers(1, 3))):

@@ -1,4 +1,4 @@
-"""Random damage to sound CoNLL-U: what editors, scripts and broken disks do to a file."""
+"""Random damage to sound CoNLL-U, such as editors, scripts and broken disks do to a file."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 from dyparse.treebank.sample import Sample
 from helpers.random_conllu import files
 
-ODD = [  # what stands somewhere in a file with one meaning, and is put elsewhere
-    *(b"\t", b"\t\t", b"\n", b"\r\n", b"\r", b"\n\n", b" ", b"#", b"_", b"", b"\n \n", b"\n\t\n"),
-    *(b"0", b"1", b"2", b"-1", b"01", b"1-2", b"2-1", b"1-1", b"1.1", b"0.1", b"1.01", b"9" * 5000),
-    *(b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"\x1a", b"\x1b"),
-    *(b"\xef\xbb\xbf", b"\xc2\x85", b"\xe2\x80\xa8", b"\xc2\xa0", b"\x0b", b"\x0c", b"\x1c"),
-    *(b"1-" + b"9" * 5000, b"0." + b"9" * 5000),
-    *("١".encode(), "²".encode(), "１".encode(), b"# sent_id = x\n", b"# sent_id =\n", b"#\n"),
-]
+SEPARATORS = [b"\t", b"\t\t", b"\n", b"\r\n", b"\r", b"\n\n", b" ", b"\n \n", b"\n\t\n"]
+OTHER_WHITE_SPACE = [b"\xc2\x85", b"\xe2\x80\xa8", b"\xc2\xa0", b"\x0b", b"\x0c", b"\x1c"]
+IDS = "0 1 2 -1 01 1-2 2-1 1-1 1.1 0.1 1.01 ١ ² １".encode().split()
+LONG_IDS = [b"9" * 5000, b"1-" + b"9" * 5000, b"0." + b"9" * 5000]
+NOT_UTF8 = [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80"]
+CONTROL = [b"\0", b"\x1a", b"\x1b", b"\xef\xbb\xbf"]
+COMMENTS = [b"#", b"# sent_id = x\n", b"# sent_id =\n", b"#\n"]
+ODD = SEPARATORS + OTHER_WHITE_SPACE + IDS + LONG_IDS + NOT_UTF8 + CONTROL + COMMENTS + [b"_", b""]
 
 
 @cache
 def short_sentences() -> list[str]:
-    """Sentences of the sample treebank: short ones, that a change may hit anywhere."""
+    """Short sentences of the sample treebank, so that a change may hit anything."""
     return [sentence.to_conllu() for sentence in Sample().read("dev") if len(sentence) < 9]
 
 
 def sound_files() -> st.SearchStrategy[bytes]:
-    """Random files, and real sentences."""
+    """Random files and real sentences."""
     real = st.lists(st.deferred(lambda: st.sampled_from(short_sentences())), min_size=1, max_size=3)
     return st.one_of(files(), real.map("".join)).map(str.encode)
 
@@ -52,19 +52,19 @@ def flip(draw: st.DrawFn, data: bytes) -> bytes:
 
 
 def insert(draw: st.DrawFn, data: bytes) -> bytes:
-    """Something odd in between, or over what is there."""
+    """Something odd is inserted, or overwrites what is there."""
     place, odd = _place(draw, data), draw(st.sampled_from(ODD))
     return data[:place] + odd + data[place + draw(st.sampled_from([0, 0, 1, len(odd)])) :]
 
 
 def cut(draw: st.DrawFn, data: bytes) -> bytes:
-    """Some bytes are missing, or all that follow."""
+    """Some bytes are missing, or the whole rest."""
     place = _place(draw, data)
     return data[:place] + data[draw(st.sampled_from([place + 1, place + 9, len(data)])) :]
 
 
 def move_lines(draw: st.DrawFn, data: bytes) -> bytes:
-    """A line is missing, or twice there, or elsewhere."""
+    """A line is missing, repeated or moved."""
     lines = data.splitlines(keepends=True) or [b""]
     line = lines.pop(_place(draw, lines))
     for _ in range(draw(st.integers(0, 2))):
@@ -73,7 +73,7 @@ def move_lines(draw: st.DrawFn, data: bytes) -> bytes:
 
 
 def move_columns(draw: st.DrawFn, data: bytes) -> bytes:
-    """A column is missing, or twice there, or elsewhere, or something else, in one line."""
+    """A column of one line is missing, repeated, moved or replaced."""
     lines = data.split(b"\n")
     number = _place(draw, lines)
     columns = lines[number].split(b"\t")
@@ -111,5 +111,13 @@ def recode(draw: st.DrawFn, data: bytes) -> bytes:
 
 
 CHANGES: list[Callable[[st.DrawFn, bytes], bytes]] = [
-    *(flip, insert, cut, move_lines, move_columns, renumber, renumber, splice, recode),
+    flip,
+    insert,
+    cut,
+    move_lines,
+    move_columns,
+    renumber,
+    renumber,  # twice as often
+    splice,
+    recode,
 ]

@@ -1,9 +1,10 @@
-"""What holds whenever bytes are read as CoNLL-U, checked without the reader's own means."""
+"""Properties of everything read as CoNLL-U, checked independently of the reader's own code."""
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 
 from dyparse.data.conllu import Source, read_sentences
 from dyparse.data.conllu_report import check_file
@@ -12,7 +13,7 @@ from dyparse.errors import TreebankError
 
 
 def outcome(source: Source, *, trees: bool) -> tuple[list[Sentence], str]:
-    """The sentences read, and the error that came after them, if any."""
+    """The sentences read, and the error after them, or ""."""
     read: list[Sentence] = []
     try:
         read.extend(read_sentences(source, trees=trees))
@@ -22,7 +23,7 @@ def outcome(source: Source, *, trees: bool) -> tuple[list[Sentence], str]:
 
 
 def assert_sound(sentences: list[Sentence], error: str, data: bytes, *, trees: bool) -> None:
-    """What was read is a beginning of the data, or all; an error names a place behind it."""
+    """What was read is all of the data or its beginning; an error names a line after that."""
     written = "".join(sentence.to_conllu() for sentence in sentences).encode()
     assert data.startswith(written)
     assert bool(error) == (written != data or not sentences)
@@ -42,12 +43,12 @@ def assert_sound(sentences: list[Sentence], error: str, data: bytes, *, trees: b
 
 
 def is_blank(data: bytes) -> bool:
-    """Nothing but line ends, and a byte order mark."""
+    """Only line ends and perhaps a byte order mark."""
     return not data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").strip(b"\n")
 
 
-def is_tree(head: list[int]) -> bool:
-    """One root, and who climbs from any word gets there."""
+def is_tree(head: Sequence[int]) -> bool:
+    """Whether there is one root and all words descend from it."""
     reached, grown = {0}, True
     while grown:
         grown = {word for word, h in enumerate(head, 1) if h in reached} - reached
@@ -56,7 +57,7 @@ def is_tree(head: list[int]) -> bool:
 
 
 def check_bytes(data: bytes) -> bool:
-    """Whether the data is read as trees; AssertionError if anything is not as it should be."""
+    """Whether the data is accepted as trees; AssertionError if a property does not hold."""
     for trees in (True, False):
         read, error = outcome(io.BytesIO(data), trees=trees)
         assert_sound(read, error, data, trees=trees)
@@ -70,7 +71,7 @@ def check_bytes(data: bytes) -> bool:
 
 
 def changed_columns(one: str, other: str) -> set[int]:
-    """Columns in which two texts differ; their lines are the same in number and in length."""
+    """Columns in which two texts differ; they must have as many lines and columns."""
     found: set[int] = set()
     for ours, theirs in zip(one.split("\n"), other.split("\n"), strict=True):
         columns = zip(ours.split("\t"), theirs.split("\t"), strict=True)

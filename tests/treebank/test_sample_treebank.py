@@ -1,4 +1,4 @@
-"""The embedded sample treebank: what it holds, and that its script writes the same bytes again."""
+"""The sample treebank: its contents, and that its script writes the same bytes again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRAINING_WORDS = (18_000, 22_000)
 LENGTHS = (7, 30)
 LARGEST_BYTES = 3_000_000
 
-RELATIONS = """
+LABELS = """
     root nsubj nsubj:pass nsubj:outer csubj obj iobj ccomp xcomp obl obl:agent obl:unmarked
     vocative expl discourse advcl advmod aux aux:pass cop mark nmod nmod:poss nmod:desc appos nummod
     acl acl:relcl amod det det:predet case conj cc cc:preconj flat compound compound:prt parataxis
@@ -38,8 +38,8 @@ def sample(split: str) -> list[Sentence]:
     return list(read_sentences(DATA / f"{split}.conllu", trees=True))
 
 
-def heads_below(sentence: Sentence, word: int) -> set[int]:
-    """The words between the word and the root, the word included."""
+def path_to_root(sentence: Sentence, word: int) -> set[int]:
+    """The word itself and all words on the path to the root."""
     path = set()
     while word != 0:
         path.add(word)
@@ -47,12 +47,12 @@ def heads_below(sentence: Sentence, word: int) -> set[int]:
     return path
 
 
-def non_projective_relations(sentence: Sentence) -> set[str]:
-    """Labels of the arcs that span a word not below their head."""
+def non_projective_labels(sentence: Sentence) -> set[str]:
+    """Labels of arcs that span a word which does not descend from their head."""
     found = set()
     for dependent, head in enumerate(sentence.head, 1):
         inner = range(min(dependent, head) + 1, max(dependent, head))
-        if head and any(head not in heads_below(sentence, word) for word in inner):
+        if head and any(head not in path_to_root(sentence, word) for word in inner):
             found.add(sentence.label[dependent - 1])
     return found
 
@@ -93,7 +93,7 @@ def test_the_official_validator_finds_no_error(split: str) -> None:
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_every_sentence_has_an_admitted_length(split: str) -> None:
+def test_every_sentence_has_a_length_in_range(split: str) -> None:
     shortest, longest = LENGTHS
     assert all(shortest <= len(sentence) <= longest for sentence in sample(split))
 
@@ -114,7 +114,7 @@ def test_about_a_tenth_of_the_sentences_is_non_projective(split: str) -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_non_projectivity_comes_from_extraposition_and_extraction(split: str) -> None:
-    labels = {r for sentence in sample(split) for r in non_projective_relations(sentence)}
+    labels = {r for sentence in sample(split) for r in non_projective_labels(sentence)}
     assert {"acl:relcl", "nmod", "obj", "case"} <= labels
     assert "punct" not in labels
 
@@ -135,9 +135,9 @@ def test_no_sentence_occurs_in_train(split: str) -> None:
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_every_relation_and_tag_is_there(split: str) -> None:
+def test_every_label_and_tag_occurs(split: str) -> None:
     sentences = sample(split)
-    assert {r for sentence in sentences for r in sentence.label} == set(RELATIONS.split())
+    assert {r for sentence in sentences for r in sentence.label} == set(LABELS.split())
     assert {u for sentence in sentences for u in sentence.upos} == set(UPOS.split())
 
 
@@ -167,7 +167,7 @@ def test_conjuncts_follow_and_their_conjunction_precedes_them(split: str) -> Non
 
 
 def test_prepositional_phrases_after_an_object_attach_both_ways() -> None:
-    """After a noun the same preposition leads to the verb here, to the noun there."""
+    """The same preposition after a noun attaches to the verb in some sentences, not in others."""
     counts: dict[str, Counter[str]] = {}
     for sentence in sample("train"):
         for word, label in enumerate(sentence.label, 1):
@@ -229,7 +229,7 @@ def test_the_text_comment_is_the_tokens(split: str) -> None:
 
 
 def spelled(sentence: Sentence) -> str:
-    """The text as its tokens and SpaceAfter say."""
+    """The text according to its tokens and SpaceAfter."""
     text, last_of_range = "", 0
     for line in sentence.lines:
         columns = line.rstrip("\n").split("\t")

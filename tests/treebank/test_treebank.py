@@ -5,27 +5,26 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from helpers.tiny import UD as UD_ROOT
+from helpers.tiny import yamls
 from omegaconf import OmegaConf
 
 from dyparse.data.split_files import SPLITS
-from dyparse.treebank import TreebankError
+from dyparse.errors import TreebankError
 from dyparse.treebank.files import Files
 from dyparse.treebank.sample import Sample
 from dyparse.treebank.ud import UD
 
-CONF = Path(__file__).parents[2] / "conf" / "treebank"
-UD_ROOT = Path(os.environ.get("DYPARSE_UD", Path(__file__).parents[3] / "shared" / "ud"))
-
 
 def write(path: Path, *names: str) -> str:
-    """A file of one-word sentences with these names; returns its path."""
+    """Writes one-word sentences with these sent_ids; returns the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sentences = (f"# sent_id = {name}\n1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n" for name in names)
     path.write_text("".join(sentences))
     return str(path)
 
 
-def names_of(sentences):
+def ids_of(sentences):
     return [sentence.sent_id for sentence in sentences]
 
 
@@ -33,7 +32,7 @@ def numbers(n: int) -> list[str]:
     return [str(i) for i in range(1, n + 1)]
 
 
-@pytest.mark.parametrize("path", sorted(CONF.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", yamls("treebank"), ids=lambda path: path.stem)
 def test_every_yaml_names_a_treebank_and_fits_its_fields(path):
     node = OmegaConf.load(path)
     module, _, name = node.pop("_target_").rpartition(".")
@@ -51,8 +50,8 @@ def test_the_sample_has_three_splits_that_share_no_sentence():
     read = {split: sample.read(split) for split in SPLITS}
     assert len(read["train"]) > len(read["dev"]) > 100
     assert len(read["test"]) > 100
-    identifiers = [name for sentences in read.values() for name in names_of(sentences)]
-    assert len(set(identifiers)) == len(identifiers)
+    sent_ids = [name for sentences in read.values() for name in ids_of(sentences)]
+    assert len(set(sent_ids)) == len(sent_ids)
     assert sample.name == "sample"
     assert "sample" in sample.describe()
 
@@ -61,15 +60,15 @@ def test_files_are_read_as_named(tmp_path):
     paths = {split: write(tmp_path / f"{split}.conllu", split) for split in SPLITS}
     files = Files(**paths)
     for split in paths:
-        assert names_of(files.read(split)) == [split]
+        assert ids_of(files.read(split)) == [split]
     assert all(path in files.describe() for path in paths.values())
     assert "held out" not in files.describe()
 
 
 def test_without_dev_every_tenth_sentence_of_train_is_held_out(tmp_path):
     files = Files(train=write(tmp_path / "a b=c.conllu", *numbers(25)))
-    assert names_of(files.read("dev")) == ["10", "20"]
-    assert names_of(files.read("train")) == [n for n in numbers(25) if n not in ("10", "20")]
+    assert ids_of(files.read("dev")) == ["10", "20"]
+    assert ids_of(files.read("train")) == [n for n in numbers(25) if n not in ("10", "20")]
     assert "sentences 10, 20, 30, ... of train (1 in 10) are held out as dev" in files.describe()
     assert "\n" not in files.describe()
     assert files.name == "a_b_c"
@@ -78,8 +77,8 @@ def test_without_dev_every_tenth_sentence_of_train_is_held_out(tmp_path):
 @pytest.mark.parametrize(("n", "share", "dev"), [(2, 0.1, "2"), (9, 0.1, "9"), (3, 0.5, "2")])
 def test_at_least_one_sentence_is_held_out_and_one_is_left(n, share, dev, tmp_path):
     files = Files(train=write(tmp_path / "x.conllu", *numbers(n)), held_out=share)
-    assert names_of(files.read("dev")) == [dev]
-    assert names_of(files.read("train")) == [name for name in numbers(n) if name != dev]
+    assert ids_of(files.read("dev")) == [dev]
+    assert ids_of(files.read("train")) == [name for name in numbers(n) if name != dev]
 
 
 def test_nothing_can_be_held_out_of_one_sentence(tmp_path):
@@ -125,14 +124,14 @@ def release(root: Path) -> Path:
 def test_a_ud_treebank_is_found_by_name(tmp_path):
     treebank = UD(str(release(tmp_path)), "UD_Latin-One")
     for split in SPLITS:
-        assert names_of(treebank.read(split)) == [split]
+        assert ids_of(treebank.read(split)) == [split]
     assert "la_one-ud-dev.conllu" in treebank.describe()
 
 
 def test_parts_of_train_are_joined_in_order_and_dev_is_held_out_of_the_whole(tmp_path):
     treebank = UD(str(release(tmp_path)), "UD_Latin-Parts", held_out=0.25)
-    assert names_of(treebank.read("train")) == ["1", "2", "3"]
-    assert names_of(treebank.read("dev")) == ["4"]
+    assert ids_of(treebank.read("train")) == ["1", "2", "3"]
+    assert ids_of(treebank.read("dev")) == ["4"]
     assert "train-a.conllu + " in treebank.describe()
     assert "held out" in treebank.describe()
 
@@ -147,7 +146,7 @@ def test_parts_of_train_are_joined_in_order_and_dev_is_held_out_of_the_whole(tmp
         ("../" + "x", "no treebank"),
         ("UD_Latin-Empty", "unpack or download it again"),
         ("UD_Latin-Mixed", "several treebanks .la_x, la_y."),
-        ("UD_Latin-Test", "this treebank has only test"),
+        ("UD_Latin-Test", "this treebank only has test"),
     ],
 )
 def test_a_ud_treebank_that_cannot_be_read_is_explained(name, finding, tmp_path):
