@@ -12,6 +12,7 @@ from pathlib import Path
 
 import conllu
 import pytest
+from dyparse.training.splits import warn_of_long_sentences
 from helpers.malformed import FILES, LONG, MALFORMED, ODD, SOUND, TAGGED, TEXTS, without_trees
 from helpers.small_training import SMALL
 from helpers.tiny import CONF, run, sample
@@ -25,7 +26,6 @@ from dyparse.errors import TreebankError
 from dyparse.evaluation.evaluate import evaluate
 from dyparse.runtime.entry import clear_errors
 from dyparse.training.run import train
-from dyparse.training.splits import warn_of_long_sentences
 
 READ_NO_CONLLU = {"download", "report"}  # commands
 TRAIN = {"compare"}  # commands that read treebanks as train.py does; they have a test of their own

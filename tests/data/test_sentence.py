@@ -71,7 +71,7 @@ def test_with_tree_leaves_the_sentence_itself_alone():
 
 
 def test_a_tree_of_another_length_is_refused():
-    with pytest.raises(ValueError, match="5 words; got 4 heads, 5 labels"):
+    with pytest.raises(ValueError, match="5 words; got 4 of head"):
         sentence_of(TEXT).with_tree([0] * 4, ["x"] * 5)
 
 
@@ -161,3 +161,22 @@ def test_projective_means_that_no_two_arcs_cross():
 def test_a_random_tree_is_projective_unless_arcs_cross(head):
     arcs = [(h, word) for word, h in enumerate(head, 1)]
     assert with_heads(head).is_projective() != any(crosses(a, b) for a in arcs for b in arcs)
+
+
+def test_changed_columns_are_written_over_the_lines_and_others_stay():
+    sentence = sentence_of(TEXT)
+    tagged = sentence.with_columns({"upos": [f"T{k}" for k in range(5)]})
+    assert [row[3] for row in rows_of(tagged)] == ["T0", "T1", "T2", "T3", "T4"]
+    assert [row[:3] + row[4:] for row in rows_of(tagged)] == [
+        row[:3] + row[4:] for row in rows_of(sentence)
+    ]
+    both = tagged.with_tree([0] * 5, ["x"] * 5)
+    assert [(row[3], row[6], row[7]) for row in rows_of(both)][1] == ("T1", "0", "x")
+    with pytest.raises(ValueError, match="5 words; got 1 of upos"):
+        sentence.with_columns({"upos": ["X"]})
+
+
+def rows_of(sentence):
+    """The lines of the words, split into columns."""
+    lines = sentence.to_conllu().splitlines()
+    return [line.split("\t") for line in lines if line.split("\t")[0].isdecimal()]
