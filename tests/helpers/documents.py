@@ -15,8 +15,6 @@ from dyparse.config.build import TrainOptions, build, checked, construct
 from dyparse.model.sizes import ScorerSizes
 from helpers.tiny import CONF
 
-CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "trainer", "logger")
-
 
 def blocks(language: str, text: str) -> list[str]:
     """The fenced blocks of a language, in order."""
@@ -60,8 +58,9 @@ def require_valid_training(words: list[str]) -> None:
     for config in composed("train", words):
         options = checked(config, TrainOptions)
         construct(ScorerSizes, options.network, "network")
-        for choice in CHOICES:
-            build(getattr(options, choice), choice)
+        for name, given in vars(options).items():
+            if isinstance(given, dict) and "_target_" in given:  # a choice
+                build(given, name)
 
 
 def dead_links(page: Path) -> list[str]:
