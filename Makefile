@@ -1,12 +1,12 @@
 # make train   from a fresh clone to a trained parser
-# make test    from a fresh clone to a tested one; make slowtest for what takes long
-# Other Python or place:   make PYTHON=python3.12 VENV=/tmp/venv train
+# make test    from a fresh clone to a tested one; make slowtest runs the tests that take minutes
+# Another Python, another place:   make PYTHON=python3.12 VENV=/tmp/venv train
 
 PYTHON = python3
 VENV = .venv
 
 .DELETE_ON_ERROR:
-.PHONY: help train test slowtest lint clean
+.PHONY: help train test slowtest lint format dist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -17,12 +17,23 @@ train: $(VENV)/installed  ## train on the sample treebank that comes with the pa
 test: $(VENV)/installed-test  ## run the tests
 	$(VENV)/bin/python -m pytest -n auto
 
-slowtest: $(VENV)/installed-slowtest  ## run the tests that take long: five words, fuzzing, load
+slowtest: $(VENV)/installed-slowtest  ## run the tests that take minutes: oracles at five words, fuzzing, load
 	$(VENV)/bin/python -m pytest -n auto -m slow
 
-lint: $(VENV)/installed-test  ## check style and types
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/mypy dyparse train.py evaluate.py scripts benchmarks
+lint: $(VENV)/installed-test  ## check style, format and types
+	$(VENV)/bin/python -m ruff check .
+	$(VENV)/bin/python -m ruff format --check .
+	$(VENV)/bin/python -m mypy
+
+format: $(VENV)/installed-test  ## format the code, and fix what ruff can fix
+	$(VENV)/bin/python -m ruff check --fix .
+	$(VENV)/bin/python -m ruff format .
+
+dist: $(VENV)/bin/python  ## build sdist and wheel in dist/, and check them
+	$(VENV)/bin/python -m pip install build twine
+	rm -rf build dist
+	$(VENV)/bin/python -m build
+	$(VENV)/bin/python -m twine check --strict dist/*
 
 clean:  ## remove the virtual environment, builds and caches; trained models stay
 	rm -rf $(VENV) build dist dyparse.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -30,7 +41,7 @@ clean:  ## remove the virtual environment, builds and caches; trained models sta
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# Stamps: pip runs again only when pyproject.toml is newer.
+# Stamps: pip runs again only if pyproject.toml is newer.
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -e .
 	touch $@

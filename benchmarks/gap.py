@@ -1,11 +1,11 @@
-"""How often the bounded gap of `buffer` matters: its costs against exact ones.
+"""How often the bound on gaps in `buffer` matters: its costs compared with exact ones.
 
     python benchmarks/gap.py --root ud --name UD_Gothic-PROIEL UD_Hungarian-Szeged
 
-In sentences of up to EXACT_WORDS words the oracle plans gaps of any length and is exact. Here it is
-made to plan no longer gap than `system.gap` there too, and states are counted in which some legal
-move then gets another cost, or another move is best. Walks take a random best move, or with
-probability --mistakes any legal one; every sentence of 3 to EXACT_WORDS words is walked once.
+In sentences of up to EXACT_WORDS words the oracle considers gaps of any length and is exact. Here
+it is limited to gaps of `system.gap` words there too, and the states are counted in which a legal
+move then has another cost, or another move is best. There is one derivation of every sentence of 3
+to EXACT_WORDS words; it takes a random best move, or with probability --mistakes any legal one.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def count(treebank: UD, text: str, options: argparse.Namespace) -> tuple[int, int, int]:
-    """States, and in how many of them costs or best moves differ."""
+    """Number of states, of those where costs differ, and of those where best moves differ."""
     system, rng = dyparse.system.load(text), np.random.default_rng(options.seed)
     heads = [s.head for s in treebank.read(options.split) if FEWEST_WORDS <= len(s) <= EXACT_WORDS]
     total = np.zeros(3, dtype=np.int64)
@@ -69,9 +69,9 @@ def count(treebank: UD, text: str, options: argparse.Namespace) -> tuple[int, in
         while not system.finished(states).all():
             legal = system.legal(states)
             true = np.where(legal, system.cost(states, exact), NEVER)
-            said = np.where(legal, system.cost(states, bounded), NEVER)
-            is_other = ((true == 0) != (said == 0)).any(-1)
-            total += legal.any(-1).sum(), (true != said).any(-1).sum(), is_other.sum()
+            limited = np.where(legal, system.cost(states, bounded), NEVER)
+            is_other = ((true == 0) != (limited == 0)).any(-1)
+            total += legal.any(-1).sum(), (true != limited).any(-1).sum(), is_other.sum()
             errs = rng.random((len(words), 1)) < options.mistakes
             allowed = legal & ((true == 0) | errs)
             system.step(states, np.where(allowed, rng.random(legal.shape), -1).argmax(-1))

@@ -1,13 +1,13 @@
-"""How the cost of a word grows: with the system, the treebank, the length of sentences, processes.
+"""How the time per word depends on the system, the treebank, sentence length and processes.
 
     python benchmarks/growth.py systems   --root DIR --name UD_English-LinES
     python benchmarks/growth.py treebanks --root DIR --against UD_English-EWT
     python benchmarks/growth.py lengths   --root DIR --system arc_eager attardi covington
     python benchmarks/growth.py processes --root DIR --tokens 300 1200 2400
 
-Everything that is compared is timed in turn, a batch of one after a batch of the other, so that
-whatever else the machine does slows down all. Parsers are trained for `--updates` updates first:
-how long a derivation is depends on the model. One thread, unless said otherwise.
+Everything that is compared is timed alternately, a batch of one after a batch of the other, so that
+whatever else the machine does slows down all. Parsers are trained for `--updates` steps first:
+the length of a derivation depends on the model. One thread by default.
 """
 
 import dyparse.runtime.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
@@ -47,10 +47,10 @@ TRAIN_SCRIPT = Path(__file__).parents[1] / "train.py"
 
 @dataclass
 class Runner:
-    """One of the things compared: its steps, and what they took."""
+    """One of the things that are compared: its steps, and the time they took."""
 
     name: str
-    steps: Iterator[tuple[int, Callable[[], object]]]  # words, what to do
+    steps: Iterator[tuple[int, Callable[[], object]]]  # words, work
     words: int = 0
     seconds: float = 0.0
 
@@ -90,10 +90,14 @@ def command_line() -> argparse.ArgumentParser:
         "--system", nargs="+", default=["arc_eager", "attardi", "nonmonotonic", "covington"]
     )
     options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
-    options.add_argument("--updates", type=int, default=150, help="before (default: %(default)s)")
+    options.add_argument(
+        "--updates", type=int, default=150, help="training steps before (default: %(default)s)"
+    )
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--tokens", type=int, nargs="+", default=[300, 1200, 2400])
-    options.add_argument("--seconds", type=float, default=30, help="each (default: %(default)s)")
+    options.add_argument(
+        "--seconds", type=float, default=30, help="for each table (default: %(default)s)"
+    )
     return options
 
 
@@ -114,7 +118,7 @@ def compare_systems(options: argparse.Namespace) -> None:
 
 
 def compare_treebanks(options: argparse.Namespace) -> None:
-    """Training on a treebank and on a larger one."""
+    """Training and parsing with a treebank and a larger one."""
     names = [options.name, options.against]
     courses = [
         trained_course(options.system[0], UD(options.root, name).read("train"), options)
@@ -154,10 +158,10 @@ def compare_lengths(options: argparse.Namespace) -> None:
 
 
 def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> list[Sentence]:
-    """Sentences of exactly this length, made of treebank sentences put side by side.
+    """Sentences of exactly this length, made by concatenating sentences of a treebank.
 
-    The first one's root heads those of the others; the last one is cut, and what hung on words
-    that are cut off hangs on its own last remaining root.
+    The root of the first is the head of the other roots. The last sentence is cut; words whose
+    heads are cut off are attached to the root, too.
     """
     made: list[Sentence] = []
     stream = cycle(sentences)
@@ -187,7 +191,7 @@ def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> l
 
 
 def trained_course(system: str, sentences: list[Sentence], options: argparse.Namespace) -> Course:
-    """A training that has gone on for a while."""
+    """A training after some steps."""
     parser = Parser.with_fresh_weights(
         systems.load(system), BiLSTM(), ScorerSizes(), Vocabulary.from_sentences(sentences)
     )
@@ -199,7 +203,7 @@ def trained_course(system: str, sentences: list[Sentence], options: argparse.Nam
 
 
 def training(course: Course) -> Iterator[tuple[int, Callable[[], object]]]:
-    """Updates, epoch after epoch."""
+    """Training steps, epoch after epoch."""
     epoch = 1
     while True:
         for done, exercise, find in course.batches(epoch):
@@ -220,7 +224,7 @@ def parsing(course: Course) -> Iterator[tuple[int, Callable[[], object]]]:
 
 
 def report(what: str, runners: list[Runner], options: argparse.Namespace) -> None:
-    """Run all in turn, and tell what a word costs each, and its speed relative to the first."""
+    """Run all alternately; print the time per word of each, and its speed relative to the first."""
     for runner in runners:
         runner.go()
         runner.words, runner.seconds = 0, 0.0
@@ -234,13 +238,13 @@ def report(what: str, runners: list[Runner], options: argparse.Namespace) -> Non
 
 
 def compare_processes(options: argparse.Namespace) -> None:
-    """Training on one thread, and in two processes of one thread each: epochs of train.py."""
+    """Epochs of train.py in one process and in two, each on one thread."""
     for tokens in options.tokens:
         one = epoch_speed(options, tokens, 1)
         two = epoch_speed(options, tokens, 2)
         again = epoch_speed(options, tokens, 1)
         alone = (one + again) / 2
-        print_line(f"  {tokens:>6} tokens a batch   1 process {alone:7,.0f} tokens/s   ")
+        print_line(f"  {tokens:>6} tokens per batch   1 process {alone:7,.0f} tokens/s   ")
         print_line(f"2 processes {two:7,.0f}   ratio {two / alone:.2f}\n")
 
 
@@ -260,8 +264,7 @@ def epoch_speed(options: argparse.Namespace, tokens: int, processes: int) -> flo
             text=True,
             check=True,
         )
-    told = ran.stdout
-    line = next(line for line in told.splitlines() if line.startswith("epoch   2/2"))
+    line = next(line for line in ran.stdout.splitlines() if line.startswith("epoch   2/2"))
     return float(line.split()[-2].replace(",", ""))
 
 

@@ -1,13 +1,13 @@
-"""Speed of training and of parsing: ratios to the encoder alone, and where the time goes.
+"""Speed of training and parsing, relative to the encoder alone, and where the time goes.
 
     python benchmarks/throughput.py --root DIR --name UD_English-LinES
     python benchmarks/throughput.py --root DIR --only training --threads 1 --profile trace.json
 
 Ratios: every batch is timed both ways, one after the other, so that whatever else the machine does
-slows down both. *Encoder alone* is forward, backward and optimizer on a batch that is ready
-(training), or forward (parsing), as torch runs it on the same number of threads. *Training* is all
-of a step: making the batch, encoding, walk with oracle, loss, backward, optimizer, averaging.
-*Parsing* is all from sentences to sentences with trees. Shares: the same again under a stopwatch.
+slows down both. *Encoder alone* is forward, backward and optimizer on a collated batch (training),
+or forward (parsing), as torch runs it on the same number of threads. *Training* is the whole step:
+collating, encoding, rollout with oracle, loss, backward, optimizer, averaging. *Parsing* is
+everything from sentences to sentences with trees. Stages: the same again, with a stopwatch.
 """
 
 import dyparse.runtime.entry  # noqa: I001 - before torch is imported: how OpenMP waits
@@ -55,15 +55,15 @@ from walk_shares import walk_shares
 
 PARSING_BATCH = 2000
 WARM_UP = 5  # steps
-EPOCH = 3  # explorations explore from the second on; DAgger recalls earlier walks
+EPOCH = 3  # explorations explore from the second on; DAgger replays earlier rollouts
 
 
-Step: TypeAlias = tuple[list[int], Callable[[], object]]  # numbers of sentences, what to do
+Step: TypeAlias = tuple[list[int], Callable[[], object]]  # indices of sentences, the work
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What is measured: a parser with fresh weights, on the training set of a treebank."""
+    """A parser with fresh weights, on the training set of a treebank."""
 
     parser: Parser
     sentences: list[Sentence]
@@ -72,7 +72,7 @@ class Bench:
     seconds: float
 
     def course(self, exploration: str | None = None) -> Course:
-        """A training that has just begun, its memory filled if it has one."""
+        """A training that has just started."""
         chosen = load("exploration", exploration or self.exploration)
         lesson = Lesson(chosen, SetNLL(), self.sentences, self.sentences[:1], seed=1)
         return Course(self.trainer, self.parser, lesson)
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) -> None:
-    """All that is asked for, on one device."""
+    """All measurements that were asked for, on one device."""
     sentences = treebank.read("train")
     parser = Parser.with_fresh_weights(
         dyparse.system.load(options.system),
@@ -132,7 +132,7 @@ def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) 
 
 @contextmanager
 def profiled(path: Path | None) -> Iterator[None]:
-    """Write a trace of everything inside, for chrome://tracing or Perfetto."""
+    """Write a trace of the body, for Perfetto or chrome://tracing."""
     if path is None:
         yield
         return
@@ -156,32 +156,32 @@ def command_line() -> argparse.ArgumentParser:
     options.add_argument("--system", default="arc_eager", choices=dyparse.system.names())
     options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
     options.add_argument(
-        "--device", default="auto", help="cpu, cuda; auto: both, where there are both (default)"
+        "--device", default="auto", help="cpu, cuda, or auto: both if there is a GPU (default)"
     )
     options.add_argument("--threads", type=int, help="threads of torch (default: all)")
     options.add_argument(
         "--precision", default="auto", choices=PRECISIONS, help="(default: %(default)s)"
     )
-    options.add_argument("--walk-ahead", action="store_true", help="trainer.rollout_ahead=true")
+    options.add_argument("--rollout-ahead", action="store_true", help="trainer.rollout_ahead=true")
     options.add_argument(
         "--seconds", type=float, default=20, help="per measurement (default: %(default)s)"
     )
     options.add_argument(
         "--only", nargs="+", choices=MEASUREMENTS, help="what to measure (default: everything)"
     )
-    options.add_argument("--ratios-only", action="store_true", help="no shares of the stages")
+    options.add_argument("--ratios-only", action="store_true", help="do not time the stages")
     options.add_argument("--profile", type=Path, metavar="OUT", help="write a trace here (JSON)")
     return options
 
 
 def wait(device: torch.device) -> None:
-    """Until a GPU has done everything."""
+    """Wait until a GPU has finished its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def training_course(bench: Bench, exploration: str | None = None) -> Course:
-    """A training as it is in the middle: states are kept, and the average has been formed."""
+    """A training as it is halfway: with a filled replay buffer and averaged weights."""
     course = bench.course(exploration)
     bench.parser.model.train()
     course.average.updates = 100
@@ -194,9 +194,9 @@ def training_course(bench: Bench, exploration: str | None = None) -> Course:
 
 
 def training_steps(bench: Bench, exploration: str | None = None) -> Iterator[Step]:
-    """Updates one after the other, as a training makes them: each with the words that it is from.
+    """Training steps one after the other, each with the indices of its sentences.
 
-    The batch of the next one is made meanwhile, on another thread.
+    The next batch is collated meanwhile, on another thread, as in a training.
     """
     course = training_course(bench, exploration)
     while True:
@@ -230,7 +230,7 @@ def time_training(bench: Bench) -> tuple[float, float]:
 def time_parsing(bench: Bench) -> tuple[float, float]:
     """Tokens per second of parsing, and of the encoder alone on the same batches.
 
-    Several batches at a time, as many as there are threads.
+    Batches are parsed in parallel, as many at a time as there are threads.
     """
     parser = bench.parser
     model = parser.model.eval()
@@ -274,7 +274,7 @@ def time_both(
     first: Iterator[Step],
     second: Callable[[list[int]], Callable[[], object]],
 ) -> tuple[float, float]:
-    """Tokens per second of two ways to treat the same sentences, in turn until the time is over."""
+    """Tokens per second of two ways to process the same sentences, alternately until time is up."""
     device = bench.parser.model.device
     words, spent = 0, [0.0, 0.0]
     for turn in count():
@@ -282,7 +282,7 @@ def time_both(
         group, step = next(first)
         seconds = [time.perf_counter() - start, 0.0]
         steps = [step, second(group)]
-        for k in (0, 1) if turn % 2 else (1, 0):  # neither always finds the caches warm
+        for k in (0, 1) if turn % 2 else (1, 0):  # neither always has warm caches
             wait(device)
             start = time.perf_counter()
             steps[k]()
@@ -298,19 +298,19 @@ def time_both(
 
 
 def training_stages(bench: Bench) -> str:
-    """Where the time of training goes."""
+    """A table of the stages of training."""
     steps, clock, model = training_steps(bench), Stopwatch(bench.parser.model.device), Course
     for _, (_, step) in zip(range(WARM_UP), steps, strict=False):
         step()
     network = type(bench.parser.model)
     places = [
-        (model, "share", "reading: making batches"),
+        (model, "share", "collating"),
         (network, "encode", "encoding"),
-        (network, "table", "walk: table"),
-        (dyparse.training.session, "rollout", "walk"),
+        (network, "table", "rollout: table"),
+        (dyparse.training.session, "rollout", "rollout"),
         (dyparse.training.step, "targets", "states to the device"),
-        (ReplayBuffer, "add", "memory of states"),
-        (ReplayBuffer, "recall", "memory of states"),
+        (ReplayBuffer, "add", "replay buffer"),
+        (ReplayBuffer, "recall", "replay buffer"),
         (network, "score", "loss: scores of states"),
         (SetNLL, "__call__", "loss"),
         (type(bench.parser.model.labeller), "forward", "loss: labels"),
@@ -329,19 +329,19 @@ def training_stages(bench: Bench) -> str:
             if time.perf_counter() - start > bench.seconds:
                 break
     whole = time.perf_counter() - start
-    split_walk(bench, clock, bench.training_groups()[0], with_oracle=True)
+    split_by_kernel(bench, clock, "rollout", bench.training_groups()[0])
     return clock.table(words, whole)
 
 
 def parsing_stages(bench: Bench) -> str:
-    """Where the time of parsing a file goes, reading and writing included."""
+    """A table of the stages of parsing a file, reading and writing included."""
     parser, clock = bench.parser, Stopwatch(bench.parser.model.device)
     network = type(parser.model)
     places = [
-        (type(parser.collator), "batch", "reading: making batches"),
+        (type(parser.collator), "batch", "collating"),
         (network, "encode", "encoding"),
-        (network, "table", "walk: table"),
-        (dyparse.model.parser, "decode_greedily", "walk"),
+        (network, "table", "decoding: table"),
+        (dyparse.model.parser, "decode_greedily", "decoding"),
         (type(parser.model.labeller), "forward", "labels"),
         (Parser, "_with_labels", "trees"),
         (Sentence, "to_conllu", "writing"),
@@ -358,22 +358,22 @@ def parsing_stages(bench: Bench) -> str:
             for sentence in parser.parse_sentences(read, max_tokens_per_batch=PARSING_BATCH):
                 sentence.to_conllu()
         whole = time.perf_counter() - start
-    split_walk(bench, clock, bench.parsing_groups()[0], with_oracle=False)
+    split_by_kernel(bench, clock, "decoding", bench.parsing_groups()[0])
     return clock.table(words, whole)
 
 
-def split_walk(bench: Bench, clock: Stopwatch, group: list[int], *, with_oracle: bool) -> None:
-    """Chunk the walk's time out among its kernels."""
+def split_by_kernel(bench: Bench, clock: Stopwatch, stage: str, group: list[int]) -> None:
+    """Split the time of a rollout, or of decoding, by kernel."""
     parser = bench.parser
     sentences = [bench.sentences[k] for k in group]
     with torch.inference_mode():
         model = parser.model.eval()
         batch = parser.collator.batch(sentences)
         scorer = model.scorer(model.table(model.encode(batch.to(model.device))))()
-    gold = parser.collator.gold(sentences).head if with_oracle else None
-    seconds = clock.seconds.pop("walk")
+    gold = parser.collator.gold(sentences).head if stage == "rollout" else None
+    seconds = clock.seconds.pop(stage)
     for name, share in walk_shares(parser.system, scorer, batch.words, gold).items():
-        clock.seconds[name if name == "oracle" else f"walk: {name}"] += seconds * share
+        clock.seconds[name if name == "oracle" else f"{stage}: {name}"] += seconds * share
 
 
 MEASUREMENTS = {

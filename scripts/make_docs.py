@@ -1,11 +1,11 @@
 """Draw the pictures and fill in the tables of docs/systems: `python scripts/make_docs.py`.
 
-* docs/systems/<name>.svg: a derivation in each transition system, as its oracle makes it;
+* docs/systems/<name>.svg: a derivation in each transition system, guided by its oracle;
 * the block between `<!-- coverage -->` and `<!-- /coverage -->` of docs/systems/<name>.md, from
   docs/systems/coverage.csv, which `dyparse coverage TREEBANK... --csv` writes.
 
-A second run writes the same bytes. With --check nothing is written, and files that would change are
-an error.
+A second run writes the same bytes. With --check nothing is written, and it is an error if a file
+would change.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOT_MEASURED = "Not measured yet.\n"
 
 
 class Example(NamedTuple):
-    """A sentence, its gold heads, and the moves to take; none: the canonical ones."""
+    """A sentence, its gold heads, and the moves to take; the canonical ones if there are none."""
 
     words: str
     heads: tuple[int, ...]
@@ -63,19 +63,19 @@ EXAMPLES = {
 
 
 class Row(NamedTuple):
-    """A state, the move taken there, and what it does."""
+    """A state, the move taken there, and its effect."""
 
     stack: tuple[int, ...]
-    between: tuple[int, ...]  # tokens passed over, which are in neither: λ2 of Covington
+    between: tuple[int, ...]  # tokens in neither stack nor buffer: λ2 of Covington
     buffer: tuple[int, ...]
-    move: str = ""  # of the last state: none
+    move: str = ""  # none in the last state
     arc: tuple[int, int] | None = None  # (head, dependent)
-    is_mistake: bool = False  # training does not aim at the move
+    is_mistake: bool = False  # the move has a cost
     is_repair: bool = False  # another head for a word, or one for a word that REDUCE pops
 
 
 def rows_of(name: str, system: System, example: Example) -> Iterator[Row]:
-    """The derivation of an example, its end included."""
+    """The derivation of an example, including the last state."""
     states = system.start([len(example.heads)])
     gold = system.prepare([[0, *example.heads]])
     given = iter(example.moves.split())
@@ -93,7 +93,7 @@ def rows_of(name: str, system: System, example: Example) -> Iterator[Row]:
 
 
 def _row(name: str, before: States, after: States) -> Row:
-    """A state, and the arc that was added after it."""
+    """A state, and the arc that its move added."""
     size, front, end = (int(a[0]) for a in (before.stack_size, before.front, before.end))
     stack = tuple(before.stack[0, :size].tolist())
     buffer = tuple(before.buffer[0, front:end].tolist())
@@ -120,28 +120,28 @@ LEVEL_HEIGHT, WORD_GAP = 24, 30
 
 
 class Canvas:
-    """SVG elements, collected; numbers are written short and always alike."""
+    """A list of SVG elements; numbers are written short, and always in the same way."""
 
     def __init__(self) -> None:
         self.elements: list[str] = []
 
     def add(self, tag: str, text: str = "", **attributes: object) -> None:
-        """One element; attribute names with _ for -."""
+        """Add an element; `_` in the names of attributes stands for `-`."""
         parts = [f'{k.replace("_", "-")}="{_short(v)}"' for k, v in attributes.items()]
         end = f">{escape(text)}</{tag}>" if text else "/>"
         self.elements.append(f"<{' '.join([tag, *parts])}{end}")
 
     def text(self, x: float, y: float, text: str, anchor: str = "start", fill: str = INK) -> None:
-        """Words in the font for tokens."""
+        """Add text in the font of tokens."""
         if text:
             self.add("text", text, x=x, y=y, text_anchor=anchor, fill=fill)
 
     def title(self, x: float, y: float, text: str, anchor: str = "start") -> None:
-        """A word of the picture itself, in small letters."""
+        """Add a caption, in small letters."""
         self.add("text", text, x=x, y=y, text_anchor=anchor, **{"class": "title"}, fill=FAINT)
 
     def svg(self, width: float, height: float, description: str) -> str:
-        """The whole picture on its own paper, so that it can be read on any background."""
+        """The whole picture, on white paper, so that it can be read on any background."""
         w, h = _short(width), _short(height)
         style = f"text{{font:14px {MONO}}}.title{{font:12px {SANS}}}"
         frame = (
@@ -163,7 +163,7 @@ def _short(value: object) -> str:
 
 
 def picture(name: str, system: System, example: Example) -> str:
-    """The finished tree, and below it a line for every state: what is taken there, and its arc."""
+    """The finished tree, and below it a line for every state, with its move and its arc."""
     forms = ["ROOT", *example.words.split()]
     rows = list(rows_of(name, system, example))
     is_root_last = 0 in rows[0].buffer
@@ -179,7 +179,7 @@ def picture(name: str, system: System, example: Example) -> str:
 
 
 def _columns(rows: Sequence[Row], forms: Sequence[str]) -> dict[str, float]:
-    """Where the columns of the table begin, and where the last one ends."""
+    """Where the columns of the table start, and where the last one ends."""
 
     def width(texts: list[str], least: str) -> float:
         return LETTER * max(len(text) for text in [*texts, least])
@@ -209,7 +209,7 @@ def _arc_text(row: Row, forms: Sequence[str]) -> str:
 
 
 def _draw_tree(canvas: Canvas, example: Example, width: float, *, is_root_last: bool) -> float:
-    """The words with their arcs above, in the middle; arcs that cross others in another colour."""
+    """The words, centred, with their arcs above; crossing arcs have another colour."""
     forms = ["ROOT", *example.words.split()]
     order = [*range(1, len(forms)), 0] if is_root_last else list(range(len(forms)))
     wide = sum(LETTER * len(form) for form in forms) + WORD_GAP * (len(forms) - 1)
@@ -248,7 +248,7 @@ def _draw_arc(
     place: tuple[float, int],
     colour: str,
 ) -> None:
-    """From the head, beside its middle, up to the level and down on the dependent."""
+    """From beside the middle of the head up to the level, and down to the dependent."""
     base, level = place
     start, end = centre[arc[0]], centre[arc[1]]
     start += 7 if end > start else -7
@@ -271,7 +271,7 @@ def _draw_table(
     columns: dict[str, float],
     top: float,
 ) -> float:
-    """One line for every state; the top of the stack and the front of the buffer meet."""
+    """One line per state; the top of the stack is next to the front of the buffer."""
     has_passed = any(row.between for row in rows)
     stack_end = (columns["passed"] if has_passed else columns["buffer"]) - GAP
     canvas.title(stack_end, top, "λ1" if has_passed else "stack", "end")
@@ -302,7 +302,7 @@ def _draw_table(
 
 
 def _draw_legend(canvas: Canvas, x: float, y: float) -> float:
-    """What the colours of the lines mean."""
+    """The meaning of the colours of lines."""
     for colour, text in ((MISTAKE, "a mistake"), (REPAIR, "its repair")):
         canvas.add("rect", x=x, y=y, width=14, height=14, fill=colour, stroke=LINE)
         canvas.title(x + 20, y + 11.5, text)
@@ -314,7 +314,7 @@ def _draw_legend(canvas: Canvas, x: float, y: float) -> float:
 
 
 def coverage_block(name: str, lines: Sequence[dict[str, str]]) -> str:
-    """The table of a system, from the lines of the csv; a sentence if there are none."""
+    """The coverage table of a system, from lines of the csv; a sentence if there are none."""
     mine = [line for line in lines if line["system"].partition(":")[0] == name]
     if not mine:
         return NOT_MEASURED
@@ -325,7 +325,7 @@ def coverage_block(name: str, lines: Sequence[dict[str, str]]) -> str:
 
 
 def _cells(line: dict[str, str]) -> Iterator[str]:
-    """Shares rounded down, so that 100 means all; what is only a bound says so."""
+    """Cells of a line: percentages rounded down, so that 100 means all; bounds marked as such."""
     options = line["system"].partition(":")[2]
     lost = int(line["words"]) - int(line["gold_arcs"])
     is_bound = line["exact"] != "true" and lost > 0
@@ -343,11 +343,11 @@ def _percent(part: int, whole: int) -> str:
 
 
 def with_block(path: Path, block: str) -> str:
-    """A page with this in its coverage block."""
+    """A page with a new coverage block."""
     page = path.read_text(encoding="utf-8")
     if len(BLOCK.findall(page)) != 1:
         raise ValueError(
-            f"{path}: expected one <!-- coverage --> with one <!-- /coverage --> after"
+            f"{path}: expected one <!-- coverage -->, followed by one <!-- /coverage -->"
         )
     return BLOCK.sub(lambda _: block, page)
 
@@ -356,14 +356,14 @@ def with_block(path: Path, block: str) -> str:
 
 
 def files(docs: Path) -> Iterator[tuple[Path, str]]:
-    """Every file that is made, and what is to stand in it."""
+    """Every generated file, and its content."""
     lines: list[dict[str, str]] = []
     if (docs / COVERAGE).exists():
         with (docs / COVERAGE).open(encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))
     for name in systems.names():
         if name not in EXAMPLES:
-            raise ValueError(f"{name} has no example sentence here; add one to EXAMPLES")
+            raise ValueError(f"{name} has no example sentence; add one to EXAMPLES in this script")
         yield docs / f"{name}.svg", picture(name, systems.load(name), EXAMPLES[name])
         page = docs / f"{name}.md"
         yield page, with_block(page, coverage_block(name, lines))
@@ -374,7 +374,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--docs", type=Path, default=DOCS, help="directory of the pages")
-    parser.add_argument("--check", action="store_true", help="write nothing, tell what is stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; list stale files and fail"
+    )
     options = parser.parse_args()
     stale = [
         (path, text)
@@ -387,7 +389,7 @@ def main() -> int:
             path.write_text(text, encoding="utf-8", newline="\n")
     if not (options.docs / COVERAGE).exists():
         sys.stdout.write(
-            f"{options.docs / COVERAGE} is missing, so the pages have no coverage: make it with\n"
+            f"{options.docs / COVERAGE} is missing, so the pages have no coverage; create it with\n"
             f"  dyparse coverage ud/UD_* --csv {options.docs / COVERAGE}\n"
         )
     return 1 if options.check and stale else 0

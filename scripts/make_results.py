@@ -1,9 +1,9 @@
 """Fill in tables and figures of docs/results.md and README.md: `python scripts/make_results.py`.
 
-docs/results holds result.json of every finished cell, as `dyparse compare -o docs/results` leaves
-it. Tables go between `<!-- name -->` and `<!-- /name -->` of these pages, figures to docs/figures.
-A second run writes the same bytes. With --check nothing is written, and files that would change are
-an error.
+docs/results holds the result.json of every finished cell, as `dyparse compare -o docs/results`
+writes it. Tables go between `<!-- name -->` and `<!-- /name -->` of these pages, figures to
+docs/figures. A second run writes the same bytes. With --check nothing is written, and it is an
+error if a file would change.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from dyparse.runtime.entry import clear_errors
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BUFFER = ("left_buffer", "right_buffer", "left_nonprojective", "right_nonprojective")
-NAMES = {  # how the variants of the papers are called in the tables
+NAMES = {  # names in the tables for variants that papers compare
     "nonmonotonic": "nonmonotonic, L+D",
     "nonmonotonic:reduce=false": "nonmonotonic, L",
     "nonmonotonic:left_arc=false": "nonmonotonic, D",
@@ -39,24 +39,24 @@ NAMES = {  # how the variants of the papers are called in the tables
 }
 LARGE = "UD_English-EWT"  # for the best few only
 TRAININGS = ("static", "ambiguity", "explore", "dagger")
-DETAILED = ("static", "explore")  # whose errors are counted: they have the most runs
+DETAILED = ("static", "explore")  # for the error analysis: these have the most runs
 LOSS = "set_nll"
 
 Results = Sequence[RunResult]
 
 
 def select(results: Results, keep: Callable[[Cell], bool]) -> list[RunResult]:
-    """The results whose cells are to be kept."""
+    """The results of some cells."""
     return [result for result in results if keep(result.cell)]
 
 
 def relabelled(results: Results, change: Callable[[Cell], Cell]) -> list[RunResult]:
-    """The results under other names: what a comparison is over is a matter of names."""
+    """The results with renamed cells: a comparison groups cells by their names."""
     return [replace(result, cell=change(result.cell)) for result in results]
 
 
 def named(cell: Cell) -> Cell:
-    """A cell whose system is called as in the tables."""
+    """A cell with the name that its system has in the tables."""
     return replace(cell, system=NAMES.get(cell.system, cell.system))
 
 
@@ -97,7 +97,7 @@ def systems_comparison(results: Results, exploration: str) -> Comparison:
 
 
 def ways_table(comparison: Comparison, results: Results) -> Table:
-    """Explorations and losses, the best on dev first, over the cells that the first has too."""
+    """Explorations and losses, the best on dev first, in the cells that the default has too."""
     dev = {result.cell: result.dev["las"] for result in results}
 
     def gain(exploration: str, loss: str) -> tuple[float, int]:
@@ -123,7 +123,7 @@ def ways_table(comparison: Comparison, results: Results) -> Table:
 
 
 def shown(value: float | None) -> str:
-    """A difference, or nothing."""
+    """A difference, or nothing if there is none."""
     return "" if value is None else signed(value)
 
 
@@ -172,7 +172,7 @@ def large_table(comparison: Comparison) -> Table:
 
 
 def short_table(comparison: Comparison) -> Table:
-    """What dynamic training brings, a row for each system."""
+    """The gain from dynamic training, a row for each system."""
     effects = {
         (row.key.system, row.key.exploration): row.effect for row in comparison.pooled if row.effect
     }
@@ -196,23 +196,23 @@ def short_table(comparison: Comparison) -> Table:
 
 
 def filled(page: Path, made: dict[str, Table]) -> bytes:
-    """A page with its tables."""
+    """The content of a page, with its tables filled in."""
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"<!-- /(\w+) -->", text):
         if name not in made:
-            raise DyparseError(f"{page}: no table {name!r}; there are {', '.join(made)}")
+            raise DyparseError(f"{page}: no table {name!r}; expected one of {', '.join(made)}")
         block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
         text = block.sub(f"\n{body(made[name])}\n".replace("\\", r"\\"), text)
     return text.encode()
 
 
 def body(table: Table) -> str:
-    """A table without its title, which the page has."""
+    """A table without its title, which is in the page already."""
     return table.to_markdown().partition("\n\n")[2]
 
 
 def contents(results: Results) -> dict[Path, bytes]:
-    """What every file should hold."""
+    """The content of every generated file."""
     results = relabelled(results, named)
     main, detailed = (main_comparison(results, names) for names in (TRAININGS, DETAILED))
     made = {
@@ -245,13 +245,13 @@ def main() -> int:
 
 
 def update(*, check: bool) -> int:
-    """Write the files that are not current, or name them; the exit status."""
+    """Write the files that are out of date, or list them; the exit status."""
     status = 0
     for path, content in contents([r for _, r in finished_results([DOCS / "results"])]).items():
         if path.exists() and path.read_bytes() == content:
             continue
         if check:
-            sys.stderr.write(f"{path} is not current: run scripts/make_results.py\n")
+            sys.stderr.write(f"{path} is out of date: run scripts/make_results.py\n")
             status = 1
         else:
             path.parent.mkdir(exist_ok=True)

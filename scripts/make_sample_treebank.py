@@ -1,4 +1,4 @@
-"""Write the embedded sample treebank: `python scripts/make_sample_treebank.py [--output DIR]`.
+"""Write the package's sample treebank: `python scripts/make_sample_treebank.py [--output DIR]`.
 
 Everything is drawn from the grammar in `sample_grammar` with a fixed seed, so a second run writes
 the same bytes.
@@ -19,12 +19,12 @@ SIZES = {"train": 1500, "dev": 300, "test": 300}
 SEED = 2012
 SHORTEST, LONGEST = 7, 30  # words
 KEPT_LENGTH = 9  # longer sentences are thinned out by the power 1.5 of their length
-NON_PROJECTIVE_EVERY = 10  # one sentence in so many
+NON_PROJECTIVE_EVERY = 10  # one sentence in this many
 OUTPUT = Path(__file__).resolve().parent.parent / "dyparse" / "treebank" / "sample_data"
 
 
 def drawn(sentences: Sentences) -> Iterator[list[Word]]:
-    """Finished sentences of an admitted length, long ones thinned out, none twice."""
+    """Finished sentences of permitted lengths, long ones thinned out, none twice."""
     seen: set[tuple[str, ...]] = set()
     while True:
         words = finish(sentences.sentence())
@@ -37,7 +37,7 @@ def drawn(sentences: Sentences) -> Iterator[list[Word]]:
 
 
 def treebank() -> dict[str, str]:
-    """The text of every split; in each the same share of sentences is non-projective."""
+    """The text of every split; each has the same fraction of non-projective sentences."""
     stream = drawn(Sentences(SEED))
     waiting: dict[bool, list[list[Word]]] = {True: [], False: []}
     splits: dict[str, str] = {}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The experiment of docs/results.md:   bash scripts/static_vs_dynamic.sh [DIRECTORY OF UD TREEBANKS]
-# Cells whose result.json is in docs/results are not trained again: what is missing is added.
+# Cells that have a result.json in docs/results already are not trained again.
 set -euo pipefail
 root=${1:-ud}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,30 +1,29 @@
-"""The pages beside the README are true: links lead somewhere, commands have options that exist."""
+"""The pages of docs/ are true: links lead somewhere, commands have options that exist."""
 
 import re
 
 import pytest
+from helpers.documents import (
+    commands_starting,
+    dead_links,
+    require_valid_training,
+    shell_commands,
+)
 from helpers.tiny import PROJECT
-from test_readme import CHOICES, commands_starting, composed, shell_commands
 
 from dyparse.cli.main import command_line
-from dyparse.config import choices as choice
-from dyparse.config.build import TrainOptions, build, checked
+from dyparse.config import choices
 
-PAGES = sorted((PROJECT / "docs").glob("*.md"))
-TEXT = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+DOCS = PROJECT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+# Commands of extend.md name classes of another repository; they are run by a test of their own.
+TEXT = "".join(path.read_text(encoding="utf-8") for path in PAGES if path.name != "extend.md")
+ARCHITECTURE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_links_lead_to_files_and_headings(path):
-    text = path.read_text(encoding="utf-8")
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in headings}
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
-    assert links
-    for link in links:
-        file, _, anchor = link.partition("#")
-        assert (path.parent / file).exists(), link
-        assert file or anchor in anchors, link
+    assert dead_links(path) == []
 
 
 @pytest.mark.parametrize("words", commands_starting("dyparse", text=TEXT), ids=" ".join)
@@ -34,13 +33,10 @@ def test_commands_of_dyparse_have_valid_options(words):
 
 @pytest.mark.parametrize("words", commands_starting("python", "train.py", text=TEXT), ids=" ".join)
 def test_commands_of_train_have_valid_options(words):
-    for config in composed("train", words):
-        options = checked(config, TrainOptions)
-        for name in CHOICES:
-            build(getattr(options, name), name)
+    require_valid_training(words)
 
 
-def test_scripts_in_commands_are_there():
+def test_scripts_in_commands_exist():
     for program, *words in shell_commands(TEXT):
         assert program in ("dyparse", "python", "bash"), program
         if program != "dyparse":
@@ -49,18 +45,52 @@ def test_scripts_in_commands_are_there():
 
 @pytest.mark.parametrize("folder", ["exploration", "loss"])
 def test_every_exploration_and_loss_is_explained(folder):
-    text = (PROJECT / "docs" / "compare.md").read_text(encoding="utf-8")
+    text = (DOCS / "compare.md").read_text(encoding="utf-8")
     listed = re.findall(rf"^\| \[(\w+)\]\(\.\./dyparse/{folder}/", text, re.MULTILINE)
-    assert sorted(listed) == choice.names(folder)
+    assert sorted(listed) == choices.names(folder)
 
 
-def test_every_test_that_a_promise_rests_on_is_there():
-    text = (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
+def test_every_test_that_a_promise_rests_on_exists():
+    text = (DOCS / "reliability.md").read_text(encoding="utf-8")
     named, path = [], ""
-    for found in re.finditer(r"`(?:(tests/\w+\.py)|(?=::))(?:::(\w+))?`", text):
+    for found in re.finditer(r"`(?:(tests/[\w/]+\.py)|(?=::))(?:::(\w+))?`", text):
         path = found[1] or path
         named.append((path, found[2]))
     assert len(named) > 30
-    for path, name in named:
-        content = (PROJECT / path).read_text(encoding="utf-8")
-        assert not name or f"\ndef {name}(" in content, f"{path}::{name}"
+    missing = [
+        f"{path}::{name}"
+        for path, name in named
+        if not (PROJECT / path).is_file()
+        or (name and f"\ndef {name}(" not in (PROJECT / path).read_text(encoding="utf-8"))
+    ]
+    assert missing == []
+
+
+# --- architecture.md -----------------------------------------------------------------------------
+
+
+def packages():
+    """The packages of dyparse/."""
+    return {path.parent.name for path in (PROJECT / "dyparse").glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md"])
+def test_every_package_is_named(name):
+    text = (PROJECT / name).read_text(encoding="utf-8")
+    missing = [package for package in packages() if not re.search(rf"\b{package}\b", text)]
+    assert missing == []
+
+
+def test_the_picture_has_all_packages_and_no_others():
+    (picture,) = re.findall(r"^```text\n(.*?)^```$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    drawn = set(re.findall(r"│ (\w+)(?= {2,})", picture)) - {"no", "choices"}
+    assert drawn - {"errors"} == packages()
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_that_are_named_exist(name):
+    text = (PROJECT / name).read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+/[\w/]+\.(?:py|yaml))`", text))
+    assert named
+    roots = (PROJECT, PROJECT / "dyparse")
+    assert [n for n in sorted(named) if not any((root / n).exists() for root in roots)] == []

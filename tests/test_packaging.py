@@ -1,4 +1,4 @@
-"""What is shipped, and the two commands that set it up."""
+"""The wheel and the sdist are complete, and the Makefile sets up, trains, tests and builds."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ from helpers.tiny import PROJECT
 import dyparse
 from dyparse.cli.main import main
 
-SHIPPED = ("py.typed", "compare/report/page.html.j2", "treebank/sample_data/train.conllu",
-           "treebank/sample_data/dev.conllu", "treebank/sample_data/test.conllu")  # fmt: skip
+SHIPPED = (
+    "py.typed",
+    "compare/report/page.html.j2",
+    "treebank/sample_data/train.conllu",
+    "treebank/sample_data/dev.conllu",
+    "treebank/sample_data/test.conllu",
+)
 
-# Stands for python: writes down how it is called, makes a venv of itself, fails if told to.
+# Stands in for python: logs its calls, copies itself into a new venv, fails on calls like $FAIL.
 FAKE_PYTHON = """#!/bin/sh
 echo "$@" >> "$LOG"
 if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; fi
 case "$*" in "$FAIL"*) exit 1;; esac
 """
-FAKE_MAKE = """#!/bin/sh
-for last; do :; done
-echo "$last" >> "$LOG"
-echo "$1" | sed 's/^VENV=//' >> "$LOG.venv"
-[ "$last" != "$FAIL" ]
-"""
 
 
 @pytest.fixture(scope="module")
 def distributions(once: Callable[..., Path]) -> Path:
-    """A directory with a wheel and an sdist, built from a copy of the sources, offline."""
+    """Directory of a wheel and an sdist, built offline from a copy of the sources."""
 
     def make(directory: Path) -> None:
         source = directory / "source"
@@ -69,7 +68,7 @@ def test_sdist_has_types_and_data(distributions: Path) -> None:
     assert names >= {f"dyparse-{dyparse.__version__}/dyparse/{name}" for name in SHIPPED}
 
 
-def test_wheel_says_what_it_needs(distributions: Path) -> None:
+def test_wheel_states_its_requirements(distributions: Path) -> None:
     information = f"dyparse-{dyparse.__version__}.dist-info"
     with zipfile.ZipFile(next(distributions.glob("*.whl"))) as wheel:
         metadata = HeaderParser().parsestr(wheel.read(f"{information}/METADATA").decode())
@@ -91,12 +90,12 @@ def test_console_script_is_installed() -> None:
     (script,) = entry_points(group="console_scripts", name="dyparse")
     assert script.load() is main
     command = [Path(sys.executable).with_name("dyparse"), "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert said.stdout == f"dyparse {dyparse.__version__}\n"
+    printed = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert printed.stdout == f"dyparse {dyparse.__version__}\n"
 
 
 class Clone:
-    """The Makefile and what it depends on, beside a python that only writes down its calls."""
+    """The Makefile and what it depends on, beside a python that only logs its calls."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -107,7 +106,7 @@ class Clone:
         os.utime(directory / "pyproject.toml", (1, 1))  # older than any stamp
 
     def make(self, target: str, *, fail: str = "nothing") -> tuple[int, list[str]]:
-        """Exit status of make, and how python was called."""
+        """Exit status of make, and the arguments of every call of python."""
         log = self.directory / "log"
         log.write_text("")
         result = subprocess.run(
@@ -131,6 +130,7 @@ VENV = "-m venv .venv"
 INSTALL, INSTALL_TEST = "-m pip install -e .", "-m pip install -e .[test]"
 INSTALL_SLOW = "-m pip install -e .[test,fuzz]"
 TRAIN, TEST = "train.py trainer.epochs=10", "-m pytest -n auto"
+LINT = ["-m ruff check .", "-m ruff format --check .", "-m mypy"]
 
 
 def test_make_train_sets_up_once_and_trains_every_time(clone: Clone) -> None:
@@ -149,55 +149,55 @@ def test_make_train_needs_nothing_more_after_make_test(clone: Clone) -> None:
     assert clone.make("train") == (0, [TRAIN])
 
 
-def test_make_slowtest_adds_what_fuzzes_and_make_test_needs_nothing_more(clone: Clone) -> None:
+def test_make_slowtest_installs_the_fuzzer_and_make_test_needs_nothing_more(clone: Clone) -> None:
     clone.make("test")
     assert clone.make("slowtest") == (0, [INSTALL_SLOW, f"{TEST} -m slow"])
     assert clone.make("slowtest") == (0, [f"{TEST} -m slow"])
     assert clone.make("test") == (0, [TEST])
 
 
-def test_make_installs_again_when_pyproject_changed(clone: Clone) -> None:
+def test_make_installs_again_if_pyproject_toml_has_changed(clone: Clone) -> None:
     clone.make("train")
     later = (clone.directory / ".venv/installed").stat().st_mtime + 10
     os.utime(clone.directory / "pyproject.toml", (later, later))
     assert clone.make("train") == (0, [INSTALL, TRAIN])
 
 
-def test_make_tries_again_after_a_failed_installation(clone: Clone) -> None:
-    status, calls = clone.make("train", fail="-m pip")
-    assert (status != 0, calls) == (True, [VENV, INSTALL])
-    assert clone.make("train") == (0, [INSTALL, TRAIN])
+@pytest.mark.parametrize(
+    ("fail", "before", "after"),
+    [
+        ("-m venv", [VENV], [VENV, INSTALL, TRAIN]),
+        ("-m pip", [VENV, INSTALL], [INSTALL, TRAIN]),
+    ],
+)
+def test_make_repeats_a_set_up_that_failed(
+    clone: Clone, fail: str, before: list[str], after: list[str]
+) -> None:
+    status, calls = clone.make("train", fail=fail)
+    assert (status != 0, calls) == (True, before)
+    assert clone.make("train") == (0, after)
 
 
-def test_make_tries_again_after_a_failed_venv(clone: Clone) -> None:
-    status, calls = clone.make("train", fail="-m venv")
-    assert (status != 0, calls) == (True, [VENV])
-    assert clone.make("train") == (0, [VENV, INSTALL, TRAIN])
+@pytest.mark.parametrize("fails", ["nothing", *LINT])
+def test_make_lint_checks_style_format_and_types_and_stops_at_the_first_failure(
+    clone: Clone, fails: str
+) -> None:
+    status, calls = clone.make("lint", fail=fails)
+    done = LINT[: LINT.index(fails) + 1] if fails in LINT else LINT
+    assert (status != 0, calls) == (fails in LINT, [VENV, INSTALL_TEST, *done])
 
 
-def test_make_fails_when_the_tests_fail(clone: Clone) -> None:
+def test_make_dist_builds_and_checks_without_installing_dyparse(clone: Clone) -> None:
+    status, calls = clone.make("dist")
+    assert status == 0
+    assert calls == [
+        VENV,
+        "-m pip install build twine",
+        "-m build",
+        "-m twine check --strict dist/*",
+    ]
+
+
+def test_make_fails_if_the_tests_fail(clone: Clone) -> None:
     status, calls = clone.make("test", fail="-m pytest")
     assert (status != 0, calls[-1]) == (True, TEST)
-
-
-@pytest.mark.parametrize(
-    ("fail", "targets"),
-    [("nothing", ["lint", "test"]), ("lint", ["lint"]), ("test", ["lint", "test"])],
-)
-def test_ci_checks_then_tests_in_a_new_place_and_stops_at_the_first_failure(
-    fail: str, targets: list[str], tmp_path: Path
-) -> None:
-    (tmp_path / "make").write_text(FAKE_MAKE)
-    (tmp_path / "make").chmod(0o755)
-    log = tmp_path / "log"
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log), "FAIL": fail}
-    done = subprocess.run(["bash", ".ci/run"], cwd=PROJECT, env=environment, check=False)
-    assert (done.returncode == 0) == (fail == "nothing")
-    assert log.read_text().splitlines() == targets
-    places = set((tmp_path / "log.venv").read_text().splitlines())
-    assert len(places) == 1
-    assert not Path(places.pop()).parent.exists(), "the scratch directory is removed"
-
-
-def test_ci_is_executable() -> None:
-    assert os.access(PROJECT / ".ci/run", os.X_OK)

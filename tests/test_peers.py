@@ -1,4 +1,4 @@
-"""benchmarks/peers without its peers: the clock, the driver with a fake peer, the table."""
+"""benchmarks/peers without the other parsers: the clock, the driver with a fake peer, the table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import run as driver  # noqa: E402
 from conllu_columns import read_columns, write_trees  # noqa: E402
 from environments import InstallError, call, filled_in, python_of  # noqa: E402
 from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_seconds  # noqa: E402
-from peer_script import environment, last_words  # noqa: E402
+from peer_script import environment, error_message  # noqa: E402
 from table import HEADER, las_at, markdown  # noqa: E402
 
 from dyparse.data.sentence import Sentence  # noqa: E402
@@ -50,8 +50,8 @@ measurement.finish(Path(job.directory, "model"), versions("pip"))
 """
 
 
-class Hand:
-    """A clock that is set by hand."""
+class ManualClock:
+    """A clock that tests set."""
 
     def __init__(self) -> None:
         self.time = 100.0
@@ -61,11 +61,19 @@ class Hand:
 
 
 def job_in(directory: Path, **changed: object) -> Job:
-    words = {"train_words": 1000, "test_words": 50}
-    files = {split: str(directory / f"{split}.conllu") for split in ("train", "dev", "test")}
-    told = {"minutes": 10.0, "moments": [1.0, 5.0], "parse_seconds": 6.0, "seed": 1}
-    place = {"row": "fake", "options": {}, "directory": str(directory)}
-    return Job(**{**words, **files, **told, **place, **changed})
+    fields: dict[str, object] = {
+        "row": "fake",
+        "options": {},
+        "train_words": 1000,
+        "test_words": 50,
+        "directory": str(directory),
+        "minutes": 10.0,
+        "moments": [1.0, 5.0],
+        "parse_seconds": 6.0,
+        "seed": 1,
+    }
+    fields |= {split: str(directory / f"{split}.conllu") for split in ("train", "dev", "test")}
+    return Job(**(fields | changed))
 
 
 def result(row: str, speed: float, **changed: object) -> dict[str, object]:
@@ -91,11 +99,11 @@ def cells(text: str, line: int) -> dict[str, str]:
     return dict(zip(HEADER, text.split("\n")[line + 2][2:-2].split(" | "), strict=True))
 
 
-# The clock and the measurement
+# --- the clock and the measurement ---------------------------------------------------------------
 
 
-def test_the_clock_leaves_pauses_out_nested_ones_once():
-    now = Hand()
+def test_the_clock_excludes_pauses_and_nested_ones_once():
+    now = ManualClock()
     clock = CpuClock(now)
     now.time += 5
     with clock.paused():
@@ -108,8 +116,8 @@ def test_the_clock_leaves_pauses_out_nested_ones_once():
     assert clock.seconds() == 7
 
 
-def test_the_clock_goes_on_after_an_error_in_a_pause():
-    now = Hand()
+def test_the_clock_continues_after_an_error_in_a_pause():
+    now = ManualClock()
     clock = CpuClock(now)
 
     def fail() -> None:
@@ -131,11 +139,11 @@ def test_cpu_seconds_count_work():
 
 
 def test_test_is_parsed_at_the_moments_off_the_clock(tmp_path):
-    now = Hand()
+    now = ManualClock()
     measurement = Measurement(job_in(tmp_path), now)
 
     def parse(path: Path) -> None:
-        now.time += 1000  # slow, and of no account
+        now.time += 1000  # slow, but not counted
         path.write_text("trees")
 
     def train() -> None:
@@ -154,8 +162,8 @@ def test_test_is_parsed_at_the_moments_off_the_clock(tmp_path):
     assert measurement.measured["training_words"] == 150
 
 
-def test_a_long_update_may_pass_several_moments_and_parses_once(tmp_path):
-    now, parsed = Hand(), []
+def test_a_long_update_may_pass_several_moments_but_parses_once(tmp_path):
+    now, parsed = ManualClock(), []
     measurement = Measurement(job_in(tmp_path), now)
     measurement.start()
     now.time += 500
@@ -166,8 +174,8 @@ def test_a_long_update_may_pass_several_moments_and_parses_once(tmp_path):
 
 
 @pytest.mark.parametrize(("seconds", "speed"), [(9, 50 / 9), (2, 50 / 2)])
-def test_speed_of_parsing_is_of_warm_passes_or_of_one_long_one(tmp_path, seconds, speed):
-    now, passes = Hand(), []
+def test_the_speed_of_parsing_is_that_of_warm_passes_or_of_one_long_pass(tmp_path, seconds, speed):
+    now, passes = ManualClock(), []
 
     def action() -> None:
         now.time += seconds if passes or seconds > 6 else 5  # the first pass is slower
@@ -177,7 +185,7 @@ def test_speed_of_parsing_is_of_warm_passes_or_of_one_long_one(tmp_path, seconds
     assert len(passes) == (1 if seconds > 6 else 4)
 
 
-# What peers are given, and what they give back
+# --- inputs and outputs of peers -----------------------------------------------------------------
 
 
 def three_words() -> Sentence:
@@ -186,7 +194,7 @@ def three_words() -> Sentence:
     return bare.with_tree([h for h, _ in tree], [r for _, r in tree])
 
 
-def test_test_data_tell_nothing_of_the_gold_tree(tmp_path):
+def test_test_data_give_nothing_of_the_gold_tree_away(tmp_path):
     gold = sample("test")
     path = tmp_path / "test.conllu"
     path.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
@@ -199,7 +207,7 @@ def test_test_data_tell_nothing_of_the_gold_tree(tmp_path):
     assert {(c[8], c[9]) for c in columns} == {("_", "_")}
 
 
-def test_training_data_are_words_with_their_trees_only(tmp_path):
+def test_training_data_have_words_and_their_trees_only(tmp_path):
     lines = ["# text = x\n", "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"]
     lines += ["1\tde\tde\tADP\tE\t_\t2\tcase\t2:case\tA=b\n"]
     lines += ["2\tle\tle\tDET\tD\tG=m\t0\troot\t_\t_\n", "2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n", "\n"]
@@ -212,7 +220,7 @@ def test_training_data_are_words_with_their_trees_only(tmp_path):
     assert driver.plain(sentence, tree=True) == expected
 
 
-def test_trees_are_written_over_the_words_and_scored_as_dyparse_scores(tmp_path):
+def test_trees_are_written_and_scored_as_dyparse_scores_them(tmp_path):
     gold = sample("test")
     source, trees = tmp_path / "test.conllu", tmp_path / "trees.conllu"
     source.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
@@ -230,7 +238,7 @@ def test_trees_of_other_words_are_not_scored(tmp_path):
         driver.scored(sample("test"), path)
 
 
-# The driver
+# --- the driver ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -245,9 +253,16 @@ def treebank(tmp_path):
 
 @pytest.fixture
 def options(tmp_path, treebank):
-    given = {"root": str(treebank), "name": "UD_Fake-Tiny", "output": tmp_path / "out" / "all.json"}
-    told = {"minutes": 0.001, "core": None, "parse_seconds": 0.001, "seed": 1}
-    return Namespace(**given, **told, environments=tmp_path / "environments")
+    return Namespace(
+        root=str(treebank),
+        name="UD_Fake-Tiny",
+        output=tmp_path / "out" / "all.json",
+        environments=tmp_path / "environments",
+        minutes=0.001,
+        core=None,
+        parse_seconds=0.001,
+        seed=1,
+    )
 
 
 def fake_peer(tmp_path: Path, before: str = "") -> driver.Peer:
@@ -257,7 +272,7 @@ def fake_peer(tmp_path: Path, before: str = "") -> driver.Peer:
     return driver.Peer("fake", script, (), (ROW,))
 
 
-def test_a_peer_is_run_scored_and_kept(tmp_path, options):
+def test_the_result_of_a_peer_is_scored_and_saved(tmp_path, options):
     found = driver.Run(options).result(fake_peer(tmp_path), ROW)
     assert json.loads((tmp_path / "out" / "all" / "fake.json").read_text()) == found
     gold = sample("test")[:5]
@@ -270,14 +285,14 @@ def test_a_peer_is_run_scored_and_kept(tmp_path, options):
     assert 1_000_000 < found["peak_bytes"] < 500_000_000
 
 
-def test_what_was_measured_is_not_measured_again(tmp_path, options):
+def test_a_saved_result_is_not_measured_again(tmp_path, options):
     peer = fake_peer(tmp_path)
     first = driver.Run(options).result(peer, ROW)
     assert driver.Run(options).result(peer, ROW) == first
     assert (tmp_path / "calls").read_text() == "fake\n"
 
 
-def test_results_of_other_options_are_not_taken_over(tmp_path, options):
+def test_a_result_with_other_options_is_not_reused(tmp_path, options):
     peer = fake_peer(tmp_path)
     driver.Run(options).result(peer, ROW)
     options.minutes = 0.002
@@ -285,7 +300,7 @@ def test_results_of_other_options_are_not_taken_over(tmp_path, options):
         driver.Run(options).result(peer, ROW)
 
 
-def test_a_peer_that_fails_leaves_its_reason_and_is_tried_again(tmp_path, options):
+def test_the_failure_of_a_peer_is_recorded_and_tried_again(tmp_path, options):
     broken = fake_peer(tmp_path, before="raise ValueError('no such parser')")
     failed = driver.Run(options).result(broken, ROW)
     assert failed["failed"] == "exit status 1: ValueError: no such parser"
@@ -293,7 +308,7 @@ def test_a_peer_that_fails_leaves_its_reason_and_is_tried_again(tmp_path, option
     assert "failed" not in driver.Run(options).result(fake_peer(tmp_path), ROW)
 
 
-def test_a_peer_that_cannot_be_installed_leaves_its_reason(tmp_path, options, monkeypatch):
+def test_a_failed_installation_of_a_peer_is_recorded(tmp_path, options, monkeypatch):
     def fail(*_: object) -> None:
         raise InstallError("pip install fake: no such package")
 
@@ -303,7 +318,7 @@ def test_a_peer_that_cannot_be_installed_leaves_its_reason(tmp_path, options, mo
 
 
 @pytest.mark.parametrize(
-    ("log", "words"),
+    ("log", "message"),
     [
         ("", "no message"),
         ("reading\nkilled\n\n", "killed"),
@@ -315,11 +330,11 @@ def test_a_peer_that_cannot_be_installed_leaves_its_reason(tmp_path, options, mo
         ),
     ],
 )
-def test_the_last_words_are_the_message_of_the_last_traceback(log, words):
-    assert last_words(log) == words
+def test_the_error_message_is_that_of_the_last_traceback(log, message):
+    assert error_message(log) == message
 
 
-def test_scripts_get_one_thread():
+def test_scripts_run_with_one_thread():
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     assert {environment()[name] for name in names} == {"1"}
 
@@ -330,7 +345,7 @@ def test_the_output_is_a_json_file(options):
         driver.Run(options)
 
 
-def test_lines_have_names_of_their_own_and_experiments_lines():
+def test_every_line_has_its_own_name_and_every_experiment_a_line():
     rows = [row for peer in driver.PEERS.values() for row in peer.rows]
     rows += dyparse_itself.rows(["default", "fast"])
     assert len({row.name for row in rows}) == len({row.title for row in rows}) == len(rows)
@@ -344,25 +359,25 @@ def test_lines_are_chosen_by_name():
         "uuparser",
     ]
     assert len(driver.chosen(peers, None)) == sum(len(peer.rows) for peer in peers)
-    with pytest.raises(ConfigError, match="--rows has nothing; there are udpipe-static, "):
+    with pytest.raises(ConfigError, match="--rows has nothing; expected any of udpipe-static, "):
         driver.chosen(peers, ["nothing", "spacy"])
 
 
-# Environments
+# --- environments --------------------------------------------------------------------------------
 
 
 def test_dyparse_runs_where_the_driver_runs(tmp_path):
     assert python_of("dyparse", (), tmp_path) == Path(sys.executable)
 
 
-def test_peers_get_our_version_of_torch():
+def test_peers_use_our_version_of_torch():
     import torch
 
     ((step,),) = filled_in((("torch=={torch}",),))
     assert step == f"torch=={torch.__version__.split('+')[0]}"
 
 
-def test_an_environment_is_made_once(tmp_path, monkeypatch):
+def test_an_environment_is_created_once(tmp_path, monkeypatch):
     calls: list[list[str]] = []
 
     def pretend(command: list[str]) -> None:
@@ -381,15 +396,15 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
     assert len(calls) == 4
 
 
-def test_a_failed_installation_tells_the_last_words():
+def test_a_failed_command_is_an_error_with_its_last_line():
     with pytest.raises(InstallError, match="no such package"):
         call([sys.executable, "-c", "import sys; sys.exit('no such package')"])
 
 
-# The table
+# --- the table -----------------------------------------------------------------------------------
 
 
-def test_ratios_are_to_the_first_dyparse_line():
+def test_ratios_are_relative_to_the_first_dyparse_line():
     text = markdown([result("dyparse-default", 4000), result("other", 1000)])
     other = cells(text, 1)
     assert other["training, words/s (ratio)"] == "1,000 (0.25)"
@@ -413,12 +428,12 @@ def test_las_after_the_end_is_that_of_the_end_if_training_was_complete():
     assert [las_at(found, moment) for moment in (1.0, 5.0, 10.0)] == ["70.00", "", ""]
 
 
-def test_las_that_came_late_says_when():
+def test_a_late_las_is_followed_by_its_minutes():
     late = [{"minutes": 1.0, "cpu_seconds": 90.0, "las": 60.0}]
     assert las_at(result("other", 1000, snapshots=late), 1.0) == "60.00 (1.5)"
 
 
-def test_another_way_to_parse_gets_a_line_of_its_own():
+def test_another_decoding_gets_its_own_line():
     others = [{"name": "greedy", "las": 75.0, "parsing": {"conllu": 50_000.0}}]
     text = markdown([result("dyparse-default", 4000), result("other", 1000, others=others)])
     greedy = cells(text, 2)

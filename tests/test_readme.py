@@ -1,77 +1,45 @@
-"""README.md, CHANGELOG.md and CITATION.cff are true: code runs, commands and links are valid.
+"""README, CONTRIBUTING, CHANGELOG and CITATION are true: code runs, commands and links are valid.
 
-In the README `MODEL` stands for the directory of a model; the code runs beside a MODEL that is one.
+In the README `MODEL` stands for the directory of a model; its code runs in a directory with one.
 """
 
 from __future__ import annotations
 
 import inspect
-import itertools
 import re
 import shlex
-from collections.abc import Iterator
 from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
 import yaml
-from helpers.tiny import CONF, PROJECT
-from hydra import compose, initialize_config_dir
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from helpers.documents import (
+    blocks,
+    commands_starting,
+    composed,
+    dead_links,
+    require_valid_training,
+    shell_commands,
+)
+from helpers.tiny import PROJECT
 
 import dyparse
 import dyparse.system
 from dyparse.cli.main import command_line
-from dyparse.config.build import EvaluateOptions, TrainOptions, build, checked, construct
-from dyparse.model.sizes import ScorerSizes
+from dyparse.config.build import EvaluateOptions, build, checked
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
-CHOICES = ("treebank", "encoder", "system", "exploration", "loss", "trainer", "logger")
-
-
-def blocks(language: str, text: str = README) -> list[str]:
-    """The fenced blocks of a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def shell_commands(text: str = README) -> Iterator[list[str]]:
-    """The words of every command in the shell blocks; pipes taken apart, redirections left out."""
-    for line in "".join(blocks("sh", text)).replace("\\\n", "").splitlines():
-        lexer = shlex.shlex(line, posix=True, punctuation_chars="|>")
-        lexer.whitespace_split = True
-        for command in " ".join(map(shlex.quote, lexer)).split(" '|' "):
-            words = shlex.split(command)
-            yield words[: words.index(">")] if ">" in words else words
-
-
-def commands_starting(*start: str, text: str = README) -> list[list[str]]:
-    """What follows the start, of every command that starts so."""
-    return [c[len(start) :] for c in shell_commands(text) if c[: len(start)] == list(start)]
+CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 
 
 def inline_options(script: str) -> list[list[str]]:
-    """Options of commands in running text and tables, but for those with a <gap>."""
+    """Options of a script's commands in running text and tables, but not those with a <gap>."""
     found = re.findall(rf"`python {re.escape(script)} ([^`<]*)`", README)
     return [shlex.split(options) for options in found]
 
 
-def composed(name: str, words: list[str]) -> Iterator[object]:
-    """The configurations that a command line asks for: several with -m."""
-    overrides = [word for word in words if not word.startswith(("-", "hydra"))]
-    parsed = OverridesParser.create().parse_overrides(overrides)
-    assert "-m" in words or not any(override.is_sweep_override() for override in parsed), words
-    alternatives = [
-        [f"{o.key_or_group}={value}" for value in o.sweep_string_iterator()]
-        if o.is_sweep_override()
-        else [text]
-        for o, text in zip(parsed, overrides, strict=True)
-    ]
-    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-        for single in itertools.product(*alternatives):
-            yield compose(config_name=name, overrides=list(single))
-
-
-@pytest.mark.parametrize("block", blocks("python"))
+@pytest.mark.parametrize("block", blocks("python", README))
 def test_python_blocks_run(
     block: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,18 +49,17 @@ def test_python_blocks_run(
 
 
 @pytest.mark.parametrize(
-    "words", [*commands_starting("python", "train.py"), *inline_options("train.py")], ids=" ".join
+    "words",
+    [*commands_starting("python", "train.py", text=README), *inline_options("train.py")],
+    ids=" ".join,
 )
 def test_commands_of_train_have_valid_options(words: list[str]) -> None:
-    assert {word for word in words if word.startswith("-")} <= {"-m", "--help"}
-    for config in composed("train", words):
-        options = checked(config, TrainOptions)
-        construct(ScorerSizes, options.network, "network")
-        for choice in CHOICES:
-            build(getattr(options, choice), choice)
+    require_valid_training(words)
 
 
-@pytest.mark.parametrize("words", commands_starting("python", "evaluate.py"), ids=" ".join)
+@pytest.mark.parametrize(
+    "words", commands_starting("python", "evaluate.py", text=README), ids=" ".join
+)
 def test_commands_of_evaluate_have_valid_options(words: list[str]) -> None:
     for config in composed("evaluate", words):
         options = checked(config, EvaluateOptions)
@@ -100,51 +67,53 @@ def test_commands_of_evaluate_have_valid_options(words: list[str]) -> None:
         assert options.model == "MODEL"
 
 
-@pytest.mark.parametrize("words", commands_starting("dyparse"), ids=" ".join)
+@pytest.mark.parametrize("words", commands_starting("dyparse", text=README), ids=" ".join)
 def test_commands_of_dyparse_have_valid_options(words: list[str]) -> None:
     assert callable(command_line().parse_args(words).run)
 
 
 def test_make_targets_exist() -> None:
-    targets = re.findall(r"^([a-z]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)
-    used = [words[0] for words in commands_starting("make")]
+    targets = re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE)
+    used = [words[0] for words in commands_starting("make", text=README)]
     assert used[:2] == ["train", "test"], "the two commands come first"
+    used += [words[0] for words in commands_starting("make", text=CONTRIBUTING)]
     assert set(used) <= set(targets)
 
 
 def test_plain_lines_do_what_make_does() -> None:
-    lines = [["-m", "pytest", *words] for words in commands_starting("python", "-m", "pytest")]
-    recipe = re.search(r"^test:.*\n\t\S+ (.*)", (PROJECT / "Makefile").read_text(), re.MULTILINE)
+    ran = commands_starting("python", "-m", "pytest", text=README)
+    recipe = re.search(r"^test:.*\n\t\S+ (.*)", MAKEFILE, re.MULTILINE)
     assert recipe
-    assert lines == [shlex.split(recipe[1])]
-    (installs,) = commands_starting("pip", "install")
-    assert installs == ["-e", ".[test]"]
+    assert [["-m", "pytest", *words] for words in ran] == [shlex.split(recipe[1])]
+    (installed,) = commands_starting("pip", "install", text=README)
+    assert installed == ["-e", ".[test]"]
     assert "test" in (metadata("dyparse").get_all("Provides-Extra") or [])
 
 
-def test_every_command_is_one_that_these_tests_look_at() -> None:
-    known = (
-        *("train.py", "evaluate.py", "scripts/make_results.py"),
-        *("benchmarks/throughput.py", "benchmarks/oracle.py", "-m"),
+def test_every_command_is_of_a_kind_that_these_tests_check() -> None:
+    scripts = (
+        "train.py",
+        "evaluate.py",
+        "scripts/make_results.py",
+        "benchmarks/throughput.py",
+        "benchmarks/oracle.py",
     )
-    for program, *words in shell_commands():
+    for program, *words in shell_commands(README):
         assert program in ("make", "dyparse", "pip", "cat", ".", "bash", "python", "python3")
         if program == "bash":
             assert (PROJECT / words[0]).is_file()
         if program == "python":
-            assert words[0] in known
+            assert words[0] in (*scripts, "-m")
             assert words[0] == "-m" or (PROJECT / words[0]).is_file()
 
 
-def test_links_to_files_lead_somewhere() -> None:
-    text = README + (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
-    assert links
-    assert [link for link in links if not (PROJECT / link).exists()] == []
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    assert dead_links(PROJECT / name) == []
 
 
 def test_table_of_kernels_is_complete_and_has_their_parameters() -> None:
-    listed = dict(re.findall(r"^\| `(\w+)(\([\w, ]+\))` \|", README, re.MULTILINE))
+    listed = dict(re.findall(r"^\| `(\w+)(\([\w, ]+\))` \|", CONTRIBUTING, re.MULTILINE))
     declared = {
         name: str(inspect.signature(kernel))
         for name, kernel in vars(dyparse.system).items()
@@ -154,8 +123,9 @@ def test_table_of_kernels_is_complete_and_has_their_parameters() -> None:
     assert listed == declared
 
 
-def test_readme_has_no_unfinished_words_and_no_paths_of_a_machine() -> None:
-    assert re.findall(r"TODO|FIXME|/work/|/home/|/tmp/", README) == []
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_there_are_no_unfinished_words_and_no_paths_of_a_machine(text: str) -> None:
+    assert re.findall(r"TODO|FIXME|/work/|/home/|/tmp/", text) == []
 
 
 def test_versions_agree() -> None:

@@ -1,6 +1,6 @@
-"""CoNLL-U for the scripts that run in other environments: only what they need, without dyparse.
+"""CoNLL-U for scripts that run in other environments, where dyparse is not installed.
 
-The files are those the driver made: words only, no ranges and no empty nodes.
+The files are those that the driver wrote: words only, no multiword tokens and no empty nodes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_rows(path: Path) -> list[list[list[str]]]:
 
 
 def write_trees(source: Path, path: Path, trees: Iterable[Tree]) -> None:
-    """The sentences of source with other trees."""
+    """Write the sentences of a file with other trees."""
     texts = []
     for rows, tree in zip(read_rows(source), trees, strict=True):
         for row, head, label in zip(rows, tree.head, tree.label, strict=True):

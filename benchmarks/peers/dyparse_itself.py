@@ -1,10 +1,10 @@
-"""dyparse, measured as the others are: what `train.py` does, with its defaults or an experiment.
+"""dyparse, measured like the others: `train.py` with its defaults, or with an experiment.
 
-`dyparse.training.run.train` runs on one thread; a hook on its updates counts words and parses test
-at the moments with the averaged weights, which are those dyparse keeps; dev, after each epoch, is
-off the clock. A training of a few sentences comes first, so that the kernels are compiled. The end
-is the best model on dev, after all epochs. Parsing is CoNLL-U to CoNLL-U as in `dyparse parse`, and
-in memory from sentences to sentences with trees.
+`dyparse.training.run.train` runs on one thread. A hook on its training steps counts words and
+parses test at the moments, with averaged weights, as dyparse saves them; parsing dev after each
+epoch is off the clock. A training on a few sentences comes first, so that kernels are compiled. The
+end is the best model on dev, after all epochs. Parsing is from CoNLL-U to CoNLL-U, as
+`dyparse parse` does it, and in memory from sentences to sentences with trees.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from measurement import CONLLU, MEMORY, Job, Measurement, OutOfTimeError, Row, read_job, versions
 
-REQUIREMENTS = ()  # it runs where the driver runs
+REQUIREMENTS = ()  # it runs in the environment of the driver
 DEFAULT = "default"
 PROJECT = Path(__file__).parents[2]
 
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def run(job: Job, overrides: list[str]) -> None:
-    """What train.py does."""
+    """Run a training as train.py does."""
     import hydra
 
     from dyparse.training.run import train
@@ -82,11 +82,11 @@ def run(job: Job, overrides: list[str]) -> None:
 
 
 class TrainedError(Exception):
-    """Training is over; what train.py does after it is of no interest here."""
+    """Training is over; the rest of train.py does not matter here."""
 
 
 def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
-    """Hear of the begin and the end of training and of every update, and leave dev out."""
+    """Report the start and the end of training and every step; take dev off the clock."""
     from dyparse.training import loop as trainer
     from dyparse.training import run as experiment
     from dyparse.training import session as course
@@ -127,7 +127,7 @@ def read_test(job: Job) -> list[Any]:
 
 
 def parse_file(parser: Any, job: Job, path: Path) -> None:
-    """Test to trees, CoNLL-U to CoNLL-U."""
+    """Parse test, from CoNLL-U to CoNLL-U."""
     from dyparse.data.conllu import read_sentences
 
     with path.open("wb") as out:

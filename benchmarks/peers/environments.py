@@ -1,4 +1,4 @@
-"""Virtual environments of the peers, one each, in a cache outside the source tree."""
+"""Virtual environments, one for each peer, in a cache outside the source tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class InstallError(Exception):
 
 
 def python_of(name: str, requirements: Steps, cache: Path) -> Path:
-    """The Python of a peer's environment, which is made if it is not there or is another one."""
+    """The Python of a peer's environment, which is created unless it exists as required."""
     if not requirements:
         return Path(sys.executable)
     steps = filled_in(requirements)
@@ -37,13 +37,13 @@ def python_of(name: str, requirements: Steps, cache: Path) -> Path:
 
 
 def filled_in(requirements: Steps) -> list[list[str]]:
-    """The same with our version of torch where a peer needs one: all run on the same."""
+    """The requirements with our version of torch, so that all peers use the same."""
     torch = version("torch").split("+")[0]
     return [[part.format(torch=torch) for part in step] for step in requirements]
 
 
 def call(command: list[str]) -> None:
-    """Run a command; InstallError with its last words if it fails."""
+    """Run a command; InstallError with its last line if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]

@@ -1,8 +1,8 @@
-"""What is measured of a parser, by itself: its script runs in its own environment and calls this.
+"""The measurement of a parser; the parser's script, in its own environment, calls this.
 
-Needs nothing but Python. The clock counts CPU seconds of the process and its children, so that a
-machine shared with others disturbs less than it would seconds of the wall; what is not training,
-such as parsing dev or test in between, is off the clock.
+Needs nothing but Python. The clock counts CPU seconds of the process and its children, which depend
+less on other programs than wall time does. Work that is not training, such as parsing dev or test
+in between, is off the clock.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 MEASURED = "measured.json"  # in the directory of a job
-CONLLU, MEMORY = "conllu", "memory"  # file to file; from and to what the library holds in memory
+CONLLU, MEMORY = "conllu", "memory"  # from file to file; from and to objects in memory
 Action = Callable[[], object]
 Parse = Callable[[Path], object]  # writes the trees of test to a CoNLL-U file
 
 
 class OutOfTimeError(Exception):
-    """Training has had all the CPU minutes it may have."""
+    """Training has used up its CPU minutes."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Row:
 
     name: str
     title: str
-    reads: str  # the columns it takes into account
+    reads: str  # the columns that it reads
     options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a script is to do. Test has the gold words and tags, but no gold trees."""
+    """The task of a script. Test has gold words and tags, but no gold trees."""
 
     row: str
     options: dict[str, Any]
@@ -71,9 +71,9 @@ def cpu_seconds() -> float:
 
 
 def peak_bytes() -> int:
-    """The most memory this process had at once.
+    """Peak memory of this process.
 
-    Linux hands the peak of the process that started us down in ru_maxrss, but not in VmHWM.
+    On Linux ru_maxrss starts with the peak of the parent process; VmHWM does not.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -102,7 +102,7 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 class CpuClock:
-    """CPU seconds since it was made, pauses left out."""
+    """CPU seconds since it was created, without pauses."""
 
     def __init__(self, now: Callable[[], float] = cpu_seconds) -> None:
         self.now = now
@@ -110,13 +110,13 @@ class CpuClock:
         self.paused_since: float | None = None
 
     def seconds(self) -> float:
-        """CPU seconds that count."""
+        """CPU seconds so far."""
         end = self.now() if self.paused_since is None else self.paused_since
         return end - self.start - self.left_out
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """What happens inside does not count; may be nested."""
+        """Stop the clock in the body; may be nested."""
         if self.paused_since is not None:
             yield
             return
@@ -129,7 +129,7 @@ class CpuClock:
 
 
 class Measurement:
-    """The training of one parser as it goes on, and what came out."""
+    """The training of one parser under way, and its results."""
 
     def __init__(self, job: Job, now: Callable[[], float] = cpu_seconds) -> None:
         self.job, self.now = job, now
@@ -137,22 +137,24 @@ class Measurement:
         self.moments = sorted(job.moments)
         self.words = 0
         self.snapshots: list[dict[str, Any]] = []
-        self.last: tuple[int, Path] | None = None  # words seen when test was last parsed, trees
+        self.last: tuple[int, Path] | None = (
+            None  # words seen when test was last parsed, and its trees
+        )
         self.measured: dict[str, Any] = {"snapshots": self.snapshots}
 
     def start(self) -> None:
-        """Reading and preparing are done; training begins now."""
+        """Reading and preparing are done; training starts now."""
         self.measured["startup_seconds"] = self.now()
         self.clock = CpuClock(self.now)
 
     def off_the_clock(self) -> Any:
-        """A context: what is done inside is not training."""
+        """A context whose body is not counted as training."""
         return self.clock.paused()
 
     def updated(self, words: int, parse: Parse) -> None:
-        """To be called after every update of the weights, with the words it learnt from.
+        """To be called after every update of the weights, with its number of words.
 
-        Parses test when a moment has come; OutOfTimeError when the minutes are over.
+        Parses test at the moments; OutOfTimeError when the minutes are over.
         """
         self.words += words
         seconds = self.clock.seconds()
@@ -166,12 +168,12 @@ class Measurement:
             raise OutOfTimeError
 
     def snapshot(self, moment: float, seconds: float, parse: Parse) -> None:
-        """Trees of test by the parser as it is now."""
+        """Parse test with the parser as it is now."""
         trees = self.trees(f"after-{moment:g}-minutes", parse)
         self.snapshots.append({"minutes": moment, "cpu_seconds": seconds, "trees": trees})
 
     def trees(self, name: str, parse: Parse) -> str:
-        """Parse test, unless this very parser has done so before; the name of the file."""
+        """Parse test, unless this parser has just done so; the name of the file."""
         path = self.directory / f"{name}.conllu"
         if self.last and self.last[0] == self.words:
             shutil.copyfile(self.last[1], path)
@@ -181,33 +183,33 @@ class Measurement:
         return path.name
 
     def trained(self, reason: str) -> None:
-        """Training has ended of itself; why."""
+        """Training has ended by itself, for this reason."""
         seconds = self.clock.seconds()
         self.ended(seconds, reason, complete=True)
-        self.learnt(self.words, seconds)
+        self.record_training(self.words, seconds)
 
     def out_of_time(self) -> None:
-        """Training was stopped where its minutes were over."""
+        """Training was stopped when its minutes were over."""
         seconds = self.clock.seconds()
         self.ended(seconds, f"stopped after {self.job.minutes:g} CPU minutes", complete=False)
-        self.learnt(self.words, seconds)
+        self.record_training(self.words, seconds)
 
     def ended(self, seconds: float, reason: str, *, complete: bool) -> None:
-        """When training ended, and whether it would have gone on."""
+        """Record when and why training ended; incomplete if it would have continued."""
         end = {"cpu_seconds": seconds, "reason": reason, "complete": complete}
         self.measured["end"] = end
 
-    def learnt(self, words: int, seconds: float) -> None:
-        """What the speed of training is made of."""
+    def record_training(self, words: int, seconds: float) -> None:
+        """Record words and CPU seconds, from which the speed of training is computed."""
         self.measured |= {"training_words": words, "training_seconds": seconds}
 
     def parsed(self, parse: Parse, ways: dict[str, Action], *, other: str = "") -> None:
-        """Parse test with the parser that training has left, and time the ways to parse it.
+        """Parse test with the trained parser, and time every way to parse it.
 
-        `other` names another way to find the trees with the same parser.
+        `other` names another decoding by the same parser.
         """
         name = f"end-{other}" if other else "end"
-        self.last = None  # the parser kept at the end need not be the last one
+        self.last = None  # the best parser need not be the last one
         trees = self.trees(name, parse)
         speeds = {way: self.speed(action) for way, action in ways.items()}
         if other:
@@ -218,9 +220,9 @@ class Measurement:
             self.measured["parsing"] = speeds
 
     def speed(self, action: Action) -> float:
-        """Words of test parsed per CPU second, by as many passes as it takes; the first warms up.
+        """Words of test parsed per CPU second, over as many passes as needed after a warm-up.
 
-        A first pass that is long enough is the measurement.
+        A first pass that takes long enough is the measurement.
         """
         first = self.timed(action)
         if first >= self.job.parse_seconds:
@@ -238,7 +240,7 @@ class Measurement:
         return max(self.now() - start, 1e-6)
 
     def finish(self, model: Path, packages: dict[str, str]) -> None:
-        """Write down all that was measured."""
+        """Write all measurements to a file."""
         self.measured |= {
             "model_bytes": size_on_disk(model),
             "peak_bytes": peak_bytes(),

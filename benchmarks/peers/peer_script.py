@@ -1,4 +1,4 @@
-"""Running the script of a peer: on one core, with one thread, with its last words kept."""
+"""Running the script of a peer on one core, with one thread, and finding its error message."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from measurement import MEASURED
 
 THREADS = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA", "BLIS", "VECLIB_MAXIMUM")
-WALL_PER_CPU = 8  # a script that takes so many times its minutes, and an hour, hangs
+WALL_PER_CPU = 8  # a script that takes this many times its minutes, plus an hour, hangs
 HOUR = 3600
-MOST_WORDS = 200  # characters of a message
+LONGEST_MESSAGE = 200  # characters
 
 
 class RunError(Exception):
@@ -20,7 +20,7 @@ class RunError(Exception):
 
 
 def run_script(command: list[str], directory: Path, minutes: float) -> None:
-    """Run a script with one thread; RunError with its last words if it fails."""
+    """Run a script with one thread; RunError with its message if it fails."""
     log = directory / "log.txt"
     seconds = WALL_PER_CPU * 60 * minutes + HOUR
     with log.open("wb") as out:
@@ -37,17 +37,17 @@ def run_script(command: list[str], directory: Path, minutes: float) -> None:
         except subprocess.TimeoutExpired as error:
             raise RunError(f"did not end within {seconds:.0f} s") from error
     if done.returncode or not (directory / MEASURED).exists():
-        words = last_words(log.read_text(encoding="utf-8", errors="replace"))
-        raise RunError(f"exit status {done.returncode}: {words}")
+        message = error_message(log.read_text(encoding="utf-8", errors="replace"))
+        raise RunError(f"exit status {done.returncode}: {message}")
 
 
-def last_words(log: str) -> str:
-    """The message of the last traceback, or the last line there is."""
+def error_message(log: str) -> str:
+    """The message of the last traceback in a log, or else its last line."""
     _, traceback, after = log.rpartition("Traceback (most recent call last):\n")
     lines = [line for line in after.split("\n") if line.strip()] or ["no message"]
     if traceback:  # its frames are indented, and further lines may follow its message
         lines = [line for line in lines if not line[0].isspace()][:1] or lines
-    return lines[-1].strip()[:MOST_WORDS]
+    return lines[-1].strip()[:LONGEST_MESSAGE]
 
 
 def environment() -> dict[str, str]:
@@ -58,7 +58,7 @@ def environment() -> dict[str, str]:
 
 
 def pinned(core: int | None) -> list[str]:
-    """The command that keeps another on one core, where the system has one."""
+    """The start of a command that pins it to one core; empty if the system has none."""
     if not shutil.which("taskset"):
         return []
     return ["taskset", "-c", str(max(os.sched_getaffinity(0)) if core is None else core)]

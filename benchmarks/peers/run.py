@@ -1,12 +1,12 @@
-"""dyparse beside the parsers one would take instead: speed, accuracy over time, size, memory.
+"""dyparse compared with other parsers: speed, accuracy over time, size, memory.
 
     python benchmarks/peers/run.py --root DIR --name UD_English-LinES --output peers.json
 
-Each parser runs in a virtual environment of its own, on the same treebank with the same gold words
-and tags, on one core and one thread; times are CPU seconds. How its figures are made is said in the
-file of each peer. Test LAS is scored by dyparse: all words, full labels. Results go to a
-directory beside --output, one file per line of the table, so that an interrupted run goes on where
-it was; what failed is tried again. --output gets them all, and the table is printed.
+Each parser runs in its own virtual environment, on the same treebank with the same gold words and
+tags, on one core and one thread; times are CPU seconds. The script of each peer explains how its
+figures are made. Test LAS is computed by dyparse: all words, full labels. Results are written to a
+directory beside --output, one file per line of the table, so that an interrupted run can be
+resumed; failures are tried again. --output gets all results, and the table is printed.
 """
 
 from __future__ import annotations
@@ -95,10 +95,13 @@ def command_line() -> argparse.ArgumentParser:
         nargs="+",
         default=[dyparse_itself.DEFAULT, "fast"],
         metavar="NAME",
-        help="experiments of dyparse (default: %(default)s); the first is what ratios are to",
+        help="experiments of dyparse (default: %(default)s); ratios are relative to the first",
     )
     options.add_argument(
-        "--minutes", type=float, default=15, help="CPU minutes of a training, at most (15)"
+        "--minutes",
+        type=float,
+        default=15,
+        help="CPU minutes of a training, at most (default: %(default)s)",
     )
     options.add_argument("--output", type=Path, required=True, metavar="FILE.json")
     options.add_argument("--environments", type=Path, default=CACHE, metavar="DIR", help=str(CACHE))
@@ -111,15 +114,15 @@ def command_line() -> argparse.ArgumentParser:
 def chosen(peers: list[Peer], names: list[str] | None) -> list[tuple[Peer, Row]]:
     """The lines of the table with these names, or all, in the order of the peers."""
     lines = [(peer, row) for peer in peers for row in peer.rows]
-    there = [row.name for _, row in lines]
-    unknown = sorted(set(names or ()) - set(there))
+    known = [row.name for _, row in lines]
+    unknown = sorted(set(names or ()) - set(known))
     if unknown:
-        raise ConfigError(f"--rows has {', '.join(unknown)}; there are {', '.join(there)}")
+        raise ConfigError(f"--rows has {', '.join(unknown)}; expected any of {', '.join(known)}")
     return [(peer, row) for peer, row in lines if names is None or row.name in names]
 
 
 class Run:
-    """One run of the benchmark: its data, its setting and where its results are."""
+    """One run of the benchmark: its data, its setting and the directory of its results."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -143,7 +146,7 @@ class Run:
         }
 
     def result(self, peer: Peer, row: Row) -> dict[str, Any]:
-        """The result of a line: that of an earlier run, or measured now."""
+        """The result of a line, from an earlier run or measured now."""
         path = self.directory / f"{row.name}.json"
         earlier = earlier_result(path, self.setting)
         if earlier:
@@ -162,7 +165,7 @@ class Run:
         return result
 
     def measure(self, peer: Peer, row: Row) -> dict[str, Any]:
-        """Run the script of a peer in its environment; what it measured, trees scored."""
+        """Run the script of a peer in its environment; its measurements, with scores."""
         python = python_of(peer.name, peer.requirements, self.options.environments)
         directory = self.directory / row.name
         shutil.rmtree(directory, ignore_errors=True)
@@ -206,7 +209,7 @@ def earlier_result(path: Path, setting: dict[str, Any]) -> dict[str, Any] | None
 def plain(sentence: Sentence, *, tree: bool) -> str:
     """The words of a sentence as CoNLL-U, without comments, ranges and empty nodes.
 
-    Without its tree it gets a chain, which every reader takes and which tells nothing.
+    Without its tree it gets a chain, which every reader accepts and which gives nothing away.
     """
     lines = []
     for word, index in enumerate(sentence.word_lines, 1):
@@ -219,7 +222,7 @@ def plain(sentence: Sentence, *, tree: bool) -> str:
 
 
 def scored(gold: list[Sentence], path: Path) -> dict[str, float]:
-    """UAS and LAS of what is in a file: heads and labels, be they trees or not."""
+    """UAS and LAS of the heads and labels in a file, whether they are trees or not."""
     found = read_columns(path)
     if [s.form for s in found] != [s.form for s in gold]:
         raise RunError(f"{path.name} has other words than test")

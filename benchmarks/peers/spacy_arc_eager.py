@@ -3,12 +3,12 @@
 That is a convolutional tok2vec and the arc-eager parser with its dynamic oracle, no pretrained
 vectors.
 
-It learns step by step with spaCy's own loop, batches and early stopping (dev every 200 steps, off
-the clock; patience 1600 steps), and test is parsed at the moments; the end is the best model on
-dev, or the last one if the minutes were over. By default it reads words only; `spacy-upos` gives
-its embedding the gold UPOS as a fifth attribute, as the other parsers get it. spaCy has no
-CoNLL-U interface: parsing is from words, through Doc objects, to Doc objects with trees, in memory.
-Docs are told that they are one sentence.
+Training is spaCy's own loop, with its batches and early stopping (dev every 200 steps, off the
+clock; patience 1600 steps); test is parsed at the moments, and the end is the best model on dev, or
+the last one if the minutes were over. By default it reads words only; `spacy-upos` gives its
+embedding gold UPOS tags as a fifth attribute, which the other parsers get too. spaCy has no CoNLL-U
+interface: parsing is from words, through Doc objects, to Doc objects with trees, in memory. Each
+Doc is marked as one sentence.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def make_pipeline(attributes: list[str], seed: int) -> Any:
-    """The proposed pipeline, with more attributes of words if there are any."""
+    """The proposed pipeline, with further attributes of words if there are any."""
     from spacy.cli.init_config import (  # type: ignore[import-not-found]  # in its own environment
         init_config,
     )
@@ -80,7 +80,7 @@ def make_pipeline(attributes: list[str], seed: int) -> Any:
 
 
 def training_steps(nlp: Any, examples: list[Any], evaluate: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """spaCy's own training, a step at a time, with the settings of its configuration."""
+    """spaCy's own training loop, step by step, with the settings of its configuration."""
     from spacy.schemas import ConfigSchemaTraining  # type: ignore[import-not-found]  # as above
     from spacy.training.loop import (  # type: ignore[import-not-found]  # as above
         create_train_batches,
@@ -127,7 +127,7 @@ def bare_docs(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
 
 
 def gold_examples(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
-    """What to start from, and what to find."""
+    """Inputs with their gold trees."""
     from spacy.tokens import Doc
     from spacy.training import Example  # type: ignore[import-not-found]  # as above
 

@@ -1,13 +1,13 @@
 """Stanza: its graph-based (biaffine) and its transition-based parser.
 
-Both without pretrained vectors and without character language model, which would have to be
+Both run without pretrained vectors and without a character language model, which would have to be
 downloaded; the character LSTM is on.
 
-Stanza's own training runs with its defaults (`stanza.models.parser`); a hook on its update counts
-words and parses test at the moments, and dev, every 100 updates, is off the clock. An update takes
-5000 words, so that a moment can be much overrun by the slow transition parser: the table then
-says when it was. The end is the best model on dev, or the last if the minutes were over. Parsing is
-CoNLL-U to CoNLL-U by Stanza's reader and writer, and in memory with the words already read.
+Stanza's own training runs with its defaults (`stanza.models.parser`). A hook on its update counts
+words and parses test at the moments; parsing dev, every 100 updates, is off the clock. An update
+has 5000 words, so the slow transition parser may reach a moment much too late: the table then gives
+the time. The end is the best model on dev, or the last if the minutes were over. Parsing is
+CoNLL-U to CoNLL-U by Stanza's reader and writer, and in memory with words that are read already.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def command_line(job: Job) -> list[str]:
 
 
 def hook_updates(trainers: Any, measurement: Measurement, current: list[Any], job: Job) -> None:
-    """Let Stanza's update tell us of itself; the clock starts with the first."""
+    """Report every update of Stanza's training; the clock starts with the first."""
     update = trainers.Trainer.update
 
     @functools.wraps(update)
@@ -141,7 +141,7 @@ def predict(trainer: Any, batches: Any) -> Any:
 
 
 def parse_file(trainer: Any, job: Job, path: Path) -> None:
-    """Test to trees, CoNLL-U to CoNLL-U."""
+    """Parse test, from CoNLL-U to CoNLL-U."""
     from stanza.utils.conll import CoNLL
 
     batches = read_test(trainer, job)

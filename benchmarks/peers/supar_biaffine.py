@@ -1,10 +1,10 @@
 """SuPar: the biaffine graph-based parser with SuPar's own sizes and settings for a BiLSTM, without
 pretrained vectors; words and gold UPOS, in `supar-char` characters too.
 
-SuPar's own training runs; its loop over batches is watched, so that words are counted and test is
-parsed at the moments; dev, after each epoch, is off the clock. It stops after 100 epochs without a
-better dev score, which no budget of minutes reaches. Parsing is CoNLL-U to CoNLL-U, SuPar's only
-interface. SuPar 1.1.4 wants to unpickle its models, which PyTorch allows only when told.
+SuPar's own training runs. A wrapper of its batches counts words and parses test at the moments;
+parsing dev, after each epoch, is off the clock. It stops after 100 epochs without a better dev
+score, which takes longer than any budget here. Parsing is CoNLL-U to CoNLL-U, SuPar's only
+interface. SuPar 1.1.4 unpickles its models, which PyTorch has to be told to allow.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def predict(parser: Any, job: Job, path: Path) -> None:
-    """Test to trees; afterwards the parser is ready to go on learning."""
+    """Parse test; afterwards the parser can continue training."""
     kept = dict(parser.args)
     parser.predict(data=job.test, pred=str(path), verbose=False)
     parser.args.update(kept)
@@ -82,7 +82,7 @@ def predict(parser: Any, job: Job, path: Path) -> None:
 
 
 class WatchedBatches:
-    """Batches of training; after each, once it was learnt from, `done` hears how many words."""
+    """Training batches; after each training step `done` is called with its number of words."""
 
     def __init__(self, loader: Any, done: Any) -> None:
         self.loader, self.done = loader, done
@@ -97,7 +97,7 @@ class WatchedBatches:
 
 
 def measured_parser(measurement: Measurement, job: Job) -> Any:
-    """SuPar's class of parsers, which tells the measurement of its training."""
+    """SuPar's parser class, with its training reported to the measurement."""
     from supar import (  # type: ignore[import-not-found]  # in its own environment
         BiaffineDependencyParser,
     )

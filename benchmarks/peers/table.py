@@ -2,8 +2,9 @@
 
     python benchmarks/peers/table.py peers.json
 
-A ratio is to the first dyparse line of the same run: below 1, the parser is slower than dyparse.
-LAS that was reached more than a tenth later than its column says has its CPU minutes beside it.
+Ratios are relative to the first dyparse line of the same run: below 1, the parser is slower than
+dyparse. LAS that was reached more than a tenth later than its column says is followed by its CPU
+minutes.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ from typing import Any
 
 MOMENTS = (1.0, 5.0, 10.0)
 HEADER = (
-    *("parser", "reads", "training, words/s (ratio)"),
+    "parser",
+    "reads",
+    "training, words/s (ratio)",
     *(f"LAS, {moment:g} min" for moment in MOMENTS),
-    *("LAS, end (CPU min)", "parsing CoNLL-U, words/s (ratio)"),
-    *("parsing in memory, words/s (ratio)", "model, MB", "peak, MB"),
+    "LAS, end (CPU min)",
+    "parsing CoNLL-U, words/s (ratio)",
+    "parsing in memory, words/s (ratio)",
+    "model, MB",
+    "peak, MB",
 )
 TEXT_COLUMNS = 2
-OVERRUN = 1.1  # a moment may be overrun by so much without a remark
+OVERRUN = 1.1  # how late LAS may be without its minutes beside it
 MEGA = 1e6
 Result = dict[str, Any]
 
@@ -32,7 +38,7 @@ def main() -> None:
 
 
 def markdown(results: list[Result]) -> str:
-    """The table, and below it what failed and how the trainings ended."""
+    """The table, and below it how every training ended or why it failed."""
     base = next((r for r in results if r["row"].startswith("dyparse") and "end" in r), None)
     rows = [row for result in results for row in lines_of(result, base)]
     rule = ["---" if k < TEXT_COLUMNS else "--:" for k in range(len(HEADER))]
@@ -48,7 +54,8 @@ def lines_of(result: Result, base: Result | None) -> list[tuple[str, ...]]:
         return [(result["title"], result["reads"], f"failed: {escaped(result['failed'])}", *empty)]
     end = result["end"]
     line = (
-        *(result["title"], result["reads"]),
+        result["title"],
+        result["reads"],
         with_ratio(training_speed(result), training_speed(base)),
         *(las_at(result, moment) for moment in MOMENTS),
         f"{end['las']:.2f} ({end['cpu_seconds'] / 60:.1f})",
@@ -57,10 +64,12 @@ def lines_of(result: Result, base: Result | None) -> list[tuple[str, ...]]:
     )
     others = [
         (
-            *(f"the same model, {other['name']}", "", "", "", "", ""),
+            f"the same model, {other['name']}",
+            *[""] * (2 + len(MOMENTS)),
             f"{other['las']:.2f}",
             *parsing(other, base),
-            *("", ""),
+            "",
+            "",
         )
         for other in result.get("others", [])
     ]
@@ -68,7 +77,7 @@ def lines_of(result: Result, base: Result | None) -> list[tuple[str, ...]]:
 
 
 def las_at(result: Result, moment: float) -> str:
-    """LAS after so many CPU minutes: of the end, where training was over by then."""
+    """LAS after this many CPU minutes; that of the end if training was over by then."""
     end = result["end"]
     found = next((s for s in result["snapshots"] if s["minutes"] == moment), None)
     if end["complete"] and end["cpu_seconds"] <= 60 * moment:
@@ -85,13 +94,13 @@ def training_speed(result: Result | None) -> float | None:
 
 
 def parsing(result: Result, base: Result | None) -> list[str]:
-    """Speeds of parsing, file to file and in memory, where there are such."""
+    """Speeds of parsing, from file to file and in memory, if measured."""
     speeds, to = result["parsing"], base["parsing"] if base else {}
     return [with_ratio(speeds.get(way), to.get(way)) for way in ("conllu", "memory")]
 
 
 def with_ratio(speed: float | None, base: float | None) -> str:
-    """A speed, and what it is of dyparse's."""
+    """A speed, and its ratio to that of dyparse."""
     if speed is None:
         return ""
     shown = f"{speed:,.0f}"
@@ -99,7 +108,7 @@ def with_ratio(speed: float | None, base: float | None) -> str:
 
 
 def ending(result: Result) -> str:
-    """How training ended, with which versions."""
+    """How training ended, and the versions of packages."""
     if "failed" in result:
         return f"failed: {result['failed']}"
     packages = ", ".join(f"{name} {number}" for name, number in result["versions"].items())

@@ -1,11 +1,11 @@
 """UDPipe 1: the parser alone (Parsito), arc-standard, with gold words, UPOS and FEATS.
 
-Training is one call that cannot be looked into, and its learning rate depends on the number of
-iterations. So there is one training for each moment, with as many iterations as fit into it; the
-CPU seconds are those each call took, reading of the words included. The end is the default of ten
-iterations, or what fits into the minutes. Training speed is the slope between the shortest and the
-longest call, which leaves the preparation out. No dev data: without it UDPipe stops at the last
-iteration. It parses with a beam of 5 unless told otherwise; `greedy` is the same model with beam 1.
+Training is one opaque call, and its learning rate depends on the number of iterations. So there is
+one training for each moment, with as many iterations as fit; the CPU seconds are those of the call,
+including the reading of words. The end is the default of ten iterations, or what fits into the
+minutes. Training speed is the slope between the shortest and the longest call, which excludes the
+preparation. No dev data: without it UDPipe stops at the last iteration. By default it parses with a
+beam of 5; `greedy` is the same model with a beam of 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> None:
     for moment in measurement.moments:
         iterations = trainings.iterations_in(60 * moment)
         model, seconds = trainings.take(iterations)
-        measurement.words = iterations  # tells the models apart
+        measurement.words = iterations  # distinguishes the models
         measurement.snapshot(moment, seconds, partial(parse_file, udpipe, model, job, ""))
         measurement.snapshots[-1]["iterations"] = iterations
     iterations = trainings.iterations_in(60 * job.minutes)
@@ -49,7 +49,7 @@ def main() -> None:
     is_all = iterations == ITERATIONS
     reason = f"all {ITERATIONS} iterations" if is_all else f"{iterations} iterations, as fit"
     measurement.ended(seconds, reason, complete=is_all)
-    measurement.learnt(*trainings.slope())
+    measurement.record_training(*trainings.slope())
     for name, options in (("", ""), ("greedy", GREEDY)):
         parse = partial(parse_file, udpipe, model, job, options)
         measurement.parsed(parse, ways(udpipe, model, job, options), other=name)
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 class Trainings:
-    """Trainings of some numbers of iterations, each done once."""
+    """Trainings with different numbers of iterations, each run once."""
 
     def __init__(self, udpipe: Any, train: Any, job: Job) -> None:
         self.udpipe, self.train, self.job = udpipe, train, job
@@ -67,16 +67,16 @@ class Trainings:
         return Path(self.job.directory) / f"{iterations}-iterations.udpipe"
 
     def iterations_in(self, seconds: float) -> int:
-        """How many iterations fit, by what those done so far took; from one to the default."""
+        """How many iterations fit, judging by those so far; from one to the default."""
         if not self.seconds:
             self.take(1)
         done = max(self.seconds)
-        # a tenth too long is still called that moment
+        # may take a tenth longer
         fitting = int(1.1 * seconds / (self.seconds[done] / done))
         return min(max(1, fitting), ITERATIONS)
 
     def take(self, iterations: int) -> tuple[Any, float]:
-        """The model after so many iterations, and the CPU seconds of its training."""
+        """The model after this many iterations, and the CPU seconds of its training."""
         if iterations not in self.seconds:
             clock, error = CpuClock(), self.udpipe.ProcessingError()
             options = (
@@ -94,7 +94,7 @@ class Trainings:
         return self.udpipe.Model.load(str(self.path(iterations))), self.seconds[iterations]
 
     def slope(self) -> tuple[int, float]:
-        """Words learnt from and CPU seconds, between the shortest and the longest training."""
+        """Training words and CPU seconds, between the shortest and the longest training."""
         fewest, most = min(self.seconds), max(self.seconds)
         if fewest == most:
             return most * self.job.train_words, self.seconds[most]
@@ -103,7 +103,7 @@ class Trainings:
 
 
 def ways(udpipe: Any, model: Any, job: Job, options: str) -> dict[str, Any]:
-    """Its two interfaces: CoNLL-U to CoNLL-U, and sentences that are objects of the library."""
+    """Its two interfaces: CoNLL-U to CoNLL-U, and sentence objects of the library."""
     sentences = read(udpipe, Path(job.test).read_text(encoding="utf-8"))
     path = Path(job.directory) / "timed.conllu"
     return {
@@ -113,7 +113,7 @@ def ways(udpipe: Any, model: Any, job: Job, options: str) -> dict[str, Any]:
 
 
 def parse_file(udpipe: Any, model: Any, job: Job, options: str, path: Path) -> None:
-    """Test to trees, CoNLL-U to CoNLL-U."""
+    """Parse test, from CoNLL-U to CoNLL-U."""
     error = udpipe.ProcessingError()
     no_tagger = udpipe.Pipeline.NONE
     pipeline = udpipe.Pipeline(model, "conllu", no_tagger, options, "conllu")

@@ -1,10 +1,10 @@
 """UUParser: arc-hybrid with swap and a dynamic oracle over a BiLSTM of words, characters and tags
 (Kiperwasser & Goldberg 2016; de Lhoneux et al. 2017), on DyNet.
 
-Its own training of an epoch runs; a hook on the update of its optimizer counts words and parses
-test at the moments. Default sizes, and gold UPOS as vectors of 20, which are off by default. The
-end is its default of 30 epochs, or the minutes. Parsing is CoNLL-U to CoNLL-U. DyNet's own
-package has no wheels for today's Python; dyNET38 is the same library, built.
+Its own training of an epoch runs; a hook on its optimizer counts words and parses test at the
+moments. Default sizes, and gold UPOS as embeddings of width 20, which are off by default. The end
+is its default of 30 epochs, or the end of the minutes. Parsing is CoNLL-U to CoNLL-U. DyNet's own
+package has no wheels for current versions of Python; dyNET38 is a build of the same library.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def main() -> None:
 
 
 def prepare(job: Job) -> tuple[Any, Any]:
-    """The options and treebanks as its command line makes them; DyNet is set up before its import.
+    """Its options and treebanks, from its command line, which also sets up DyNet before its import.
 
-    Its command line is the only place with the defaults, so it is run up to where work begins.
+    The defaults are nowhere else, so the command line runs up to where work starts.
     """
     import uuparser.parser as program  # type: ignore[import-not-found]  # as above
 
@@ -81,17 +81,17 @@ def prepare(job: Job) -> tuple[Any, Any]:
 
 
 def watch(parser: Any, measurement: Measurement, parse: Any) -> None:
-    """Count the words of the sentences read in training, and hear of every update."""
+    """Count the words that training reads, and report every update."""
     words = [0]
     embed = parser.feature_extractor.getWordEmbeddings
 
     @functools.wraps(embed)
     def counted(sentence: Any, train: bool, *others: Any) -> Any:  # noqa: FBT001 - its signature
-        words[0] += len(sentence) - 1 if train else 0  # the root is no word
+        words[0] += len(sentence) - 1 if train else 0  # without the root
         return embed(sentence, train, *others)
 
     class Optimizer:
-        """DyNet's, which cannot be changed itself."""
+        """DyNet's optimizer in a wrapper: its own methods cannot be replaced."""
 
         def __init__(self, optimizer: Any) -> None:
             self.optimizer = optimizer

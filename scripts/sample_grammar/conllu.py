@@ -37,12 +37,12 @@ def _without_idle_commas(sequence: list[Word]) -> list[Word]:
     return kept
 
 
-def conllu(sequence: list[Word], identifier: str) -> str:
+def conllu(sequence: list[Word], sent_id: str) -> str:
     """The lines of one sentence, blank line included."""
     numbers = _numbers(sequence)
     tokens = _tokens(sequence)
     has_graph = any(word.copied for word in sequence)
-    lines = [f"# sent_id = {identifier}", f"# text = {_text(tokens)}"]
+    lines = [f"# sent_id = {sent_id}", f"# text = {_text(tokens)}"]
     for k, token in enumerate(tokens):
         misc = (
             "SpaceAfter=No" if k + 1 < len(tokens) and not _has_space(token, tokens[k + 1]) else "_"

@@ -1,6 +1,6 @@
-"""docs/systems is true: pages, pictures, tables, links, and the states in which papers are wrong.
+"""docs/systems is true: pages, pictures, tables, links, and the states where papers are wrong.
 
-Oracles run in another process, without compilation: a few states take less time than compiling.
+Oracles run uncompiled, in another process: for a few states that is faster than compiling.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from helpers.documents import dead_links
 from helpers.tiny import CONF, PROJECT
 
 from dyparse import system as systems
@@ -29,7 +30,7 @@ NAMES = systems.names()
 PAGES = sorted(DOCS.glob("*.md"))
 SVG = "{http://www.w3.org/2000/svg}"
 TREES = r"\b(\d+) of the 625 trees of five words with one root"
-STATE = (  # a line of a table: options, stack, buffer, arcs, gold heads, asked, true, published
+STATE = (  # a line of a table: options, stack, buffer, arcs, gold heads, question, true, published
     r"^\| ([a-z_= ]+) \| ([\d ]+|none) \| ([\d ]+|none) \| ([\d →,]+|none) "
     r"\| ([\d ]+) \| `?(\w+)`? \| (\d+) \| (\d+) \|$"
 )
@@ -41,7 +42,7 @@ def text_of(name: str) -> str:
 
 
 def without_compilation(*command: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    """What Python says to a command, with kernels as plain functions."""
+    """Run Python with kernels as plain functions."""
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent)}
     command = (sys.executable, *command)
     return subprocess.run(
@@ -91,12 +92,12 @@ def test_a_page_shows_the_options_as_they_are(name: str) -> None:
         assert re.search(rf"^{field.name}: ", block, re.MULTILINE), field.name
 
 
-def test_the_page_of_buffer_knows_how_long_a_sentence_is_exact() -> None:
+def test_the_page_of_buffer_has_the_length_up_to_which_costs_are_exact() -> None:
     assert f"sentences of up to {EXACT_WORDS} words" in " ".join(text_of("buffer").split())
 
 
 @EACH
-def test_a_page_says_how_to_train_and_how_to_look_at_the_system(name: str) -> None:
+def test_a_page_has_commands_that_train_and_show_the_system(name: str) -> None:
     (block,) = re.findall(r"^```sh\n(.*?)^```$", text_of(name), re.MULTILINE | re.DOTALL)
     commands = [shlex.split(line) for line in block.splitlines()]
     assert ["python", "train.py", f"system={name}"] in commands
@@ -112,24 +113,16 @@ def test_a_page_says_how_to_train_and_how_to_look_at_the_system(name: str) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
-    assert links
-    for link in links:
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        assert target.is_file(), link
-        headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
-        assert not anchor or anchor in {h.lower().replace(" ", "-") for h in headings}, link
+    assert dead_links(page) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_lines_are_short_but_for_those_of_tables(page: Path) -> None:
+def test_lines_outside_tables_are_short(page: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
 
 
-# --- what the pages say of states ----------------------------------------------------------------
+# --- states on the pages -------------------------------------------------------------------------
 
 ORACLE = """
 import json, sys
@@ -180,22 +173,22 @@ def options_of(text: str) -> dict[str, object]:
 
 @cache
 def states_of(name: str) -> list[tuple[str, ...]]:
-    """The lines of a page's tables that are about a state."""
+    """The lines of a page's tables that describe a state."""
     return re.findall(STATE, text_of(name), re.MULTILINE)
 
 
 @cache
 def answers(name: str) -> list[int]:
-    """How many trees of five words the system builds, then what it says of each state."""
+    """How many trees of five words the system builds, then its answer for each state."""
     questions = []
     for options, stack, buffer, arcs, gold, asked, _, _ in states_of(name):
         pairs = [numbers(arc) for arc in arcs.split(",") if arc != "none"]
         state = numbers(stack), numbers(buffer), pairs, numbers(gold)
         questions.append([options_of(options), *state, asked])
-    said = without_compilation("-c", ORACLE, given=json.dumps([name, questions]))
-    assert said.returncode == 0, said.stderr
-    found: list[int] = json.loads(said.stdout)
-    return found
+    ran = without_compilation("-c", ORACLE, given=json.dumps([name, questions]))
+    assert ran.returncode == 0, ran.stderr
+    answered: list[int] = json.loads(ran.stdout)
+    return answered
 
 
 @EACH
@@ -207,15 +200,15 @@ def test_the_number_of_trees_of_five_words_is_right(name: str) -> None:
 def test_the_index_has_the_same_numbers_of_trees() -> None:
     text = " ".join(text_of("README").split())
     (counts,) = re.findall(r"with one root, (.*?)\. ", text)
-    said: dict[str, int] = {}
+    stated: dict[str, int] = {}
     for group, count in re.findall(r"([a-z_, ]+?)(?: build)? (\d+|all)(?:, |$)", counts):
         for name in set(re.findall(r"[a-z_]+", group)) & set(NAMES):
-            said[name] = 625 if count == "all" else int(count)
+            stated[name] = 625 if count == "all" else int(count)
     pages = {name: re.findall(TREES, " ".join(text_of(name).split())) for name in NAMES}
-    assert {name: [str(count)] for name, count in said.items()} == pages
+    assert {name: [str(count)] for name, count in stated.items()} == pages
 
 
-def test_every_line_about_a_state_is_understood() -> None:
+def test_every_line_about_a_state_is_checked() -> None:
     for name in NAMES:
         asked = re.findall(r"^\|.*single_root=.*\|$", text_of(name), re.MULTILINE)
         assert len(asked) == len(states_of(name)), name
@@ -223,7 +216,7 @@ def test_every_line_about_a_state_is_understood() -> None:
 
 
 @EACH
-def test_states_in_which_papers_are_wrong_have_the_true_cost_or_loss(name: str) -> None:
+def test_states_where_papers_are_wrong_have_the_true_cost_or_loss(name: str) -> None:
     for line, answer in zip(states_of(name), answers(name)[1:], strict=True):
         *_, true, published = line
         assert answer == int(true), line
@@ -233,19 +226,19 @@ def test_states_in_which_papers_are_wrong_have_the_true_cost_or_loss(name: str) 
 # --- pictures and coverage -----------------------------------------------------------------------
 
 
-def test_pictures_and_tables_are_what_the_script_makes_now() -> None:
-    said = make_docs("--check")
-    assert said.returncode == 0, f"run python scripts/make_docs.py\n{said.stdout}{said.stderr}"
+def test_pictures_and_tables_are_up_to_date() -> None:
+    ran = make_docs("--check")
+    assert ran.returncode == 0, f"run python scripts/make_docs.py\n{ran.stdout}{ran.stderr}"
 
 
-def test_the_script_tells_and_mends_what_is_stale(copied: Path) -> None:
+def test_the_script_lists_and_updates_stale_files(copied: Path) -> None:
     fresh = {path.name: path.read_bytes() for path in copied.iterdir()}
     picture = copied / "swap.svg"
     picture.write_text(picture.read_text(encoding="utf-8").replace("SWAP", "SHIFT"))
     (copied / "attardi.svg").unlink()
-    said = make_docs("--check", "--docs", str(copied))
-    stale = [line for line in said.stdout.splitlines() if line.endswith(": stale")]
-    assert said.returncode == 1
+    ran = make_docs("--check", "--docs", str(copied))
+    stale = [line for line in ran.stdout.splitlines() if line.endswith(": stale")]
+    assert ran.returncode == 1
     assert {Path(line.removesuffix(": stale")).name for line in stale} == {
         "swap.svg",
         "attardi.svg",
@@ -256,7 +249,7 @@ def test_the_script_tells_and_mends_what_is_stale(copied: Path) -> None:
 
 
 @EACH
-def test_a_picture_is_well_formed_with_its_text_on_its_own_paper(name: str) -> None:
+def test_a_picture_is_well_formed_with_its_text_inside_its_frame(name: str) -> None:
     root = ElementTree.parse(DOCS / f"{name}.svg").getroot()
     assert root.tag == f"{SVG}svg"
     x, y, width, height = map(float, root.attrib["viewBox"].split())
@@ -274,7 +267,7 @@ def test_a_picture_is_well_formed_with_its_text_on_its_own_paper(name: str) -> N
 
 
 @EACH
-def test_a_picture_shows_moves_of_its_system_and_what_is_special_about_it(name: str) -> None:
+def test_a_picture_shows_the_characteristic_moves_of_its_system(name: str) -> None:
     root = ElementTree.parse(DOCS / f"{name}.svg").getroot()
     shown = {text.text for text in root.findall(f"{SVG}text")} & set(systems.load(name).moves)
     special = {
@@ -306,8 +299,8 @@ def block_of(directory: Path, name: str) -> list[str]:
 
 def test_coverage_is_filled_in_from_the_csv(copied: Path) -> None:
     (copied / "coverage.csv").write_text(CSV, encoding="utf-8")
-    said = make_docs("--docs", str(copied))
-    assert said.returncode == 0, said.stderr
+    ran = make_docs("--docs", str(copied))
+    assert ran.returncode == 0, ran.stderr
     assert block_of(copied, "arc_eager")[2:] == [
         "| UD_A | 1,500 | 99.93% | 99.99% | 1.00 | 1 |",
         "| UD_A (root=first) | 1,500 | 100.00% | 100.00% | 0 | 0 |",
@@ -319,18 +312,18 @@ def test_coverage_is_filled_in_from_the_csv(copied: Path) -> None:
     assert block_of(copied, "attardi") == ["Not measured yet."]
 
 
-def test_a_missing_csv_is_told_and_leaves_a_sentence(copied: Path) -> None:
+def test_without_the_csv_there_is_a_message_and_a_sentence_instead_of_tables(copied: Path) -> None:
     (copied / "coverage.csv").unlink(missing_ok=True)
-    said = make_docs("--docs", str(copied))
-    assert said.returncode == 0, said.stderr
-    assert f"{copied / 'coverage.csv'} is missing" in said.stdout
-    assert "dyparse coverage" in said.stdout
+    ran = make_docs("--docs", str(copied))
+    assert ran.returncode == 0, ran.stderr
+    assert f"{copied / 'coverage.csv'} is missing" in ran.stdout
+    assert "dyparse coverage" in ran.stdout
     assert block_of(copied, "swap") == ["Not measured yet."]
 
 
 def test_a_page_without_its_block_is_an_error(copied: Path) -> None:
     page = copied / "covington.md"
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- /coverage -->", ""))
-    said = make_docs("--docs", str(copied))
-    assert said.returncode != 0
-    assert "covington.md: expected one <!-- coverage -->" in said.stderr
+    ran = make_docs("--docs", str(copied))
+    assert ran.returncode != 0
+    assert "covington.md: expected one <!-- coverage -->" in ran.stderr

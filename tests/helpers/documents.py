@@ -1,0 +1,83 @@
+"""README.md and the pages of docs/: their code blocks, commands and links."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from dyparse.config.build import TrainOptions, build, checked, construct
+from dyparse.model.sizes import ScorerSizes
+from helpers.tiny import CONF
+
+
+def blocks(language: str, text: str) -> list[str]:
+    """The fenced blocks of a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def shell_commands(text: str) -> Iterator[list[str]]:
+    """The words of every command in the `sh` blocks; pipes are split, redirections left out."""
+    for line in "".join(blocks("sh", text)).replace("\\\n", "").splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="|>")
+        lexer.whitespace_split = True
+        for command in " ".join(map(shlex.quote, lexer)).split(" '|' "):
+            words = shlex.split(command)
+            yield words[: words.index(">")] if ">" in words else words
+
+
+def commands_starting(*start: str, text: str) -> list[list[str]]:
+    """The remaining words of every command that starts with these."""
+    return [c[len(start) :] for c in shell_commands(text) if c[: len(start)] == list(start)]
+
+
+def composed(name: str, words: list[str]) -> Iterator[object]:
+    """The configurations of a command line of train.py or evaluate.py: several with -m."""
+    overrides = [word for word in words if not word.startswith(("-", "hydra"))]
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    assert "-m" in words or not any(override.is_sweep_override() for override in parsed), words
+    alternatives = [
+        [f"{o.key_or_group}={value}" for value in o.sweep_string_iterator()]
+        if o.is_sweep_override()
+        else [text]
+        for o, text in zip(parsed, overrides, strict=True)
+    ]
+    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        for single in itertools.product(*alternatives):
+            yield compose(config_name=name, overrides=list(single))
+
+
+def require_valid_training(words: list[str]) -> None:
+    """ConfigError if train.py would refuse a command line."""
+    assert {word for word in words if word.startswith("-")} <= {"-m", "--help"}
+    for config in composed("train", words):
+        options = checked(config, TrainOptions)
+        construct(ScorerSizes, options.network, "network")
+        for name, given in vars(options).items():
+            if isinstance(given, dict) and "_target_" in given:  # a choice
+                build(given, name)
+
+
+def dead_links(page: Path) -> list[str]:
+    """Links of a page to files that do not exist, or to headings that a page does not have."""
+    text = page.read_text(encoding="utf-8")
+    return [link for link in re.findall(r"\]\(([^)]+)\)", text) if not _leads(page, link)]
+
+
+def _leads(page: Path, link: str) -> bool:
+    if "://" in link:
+        return True
+    file, _, anchor = link.partition("#")
+    target = page.parent / file if file else page
+    return target.exists() and (not anchor or anchor in _anchors(target))
+
+
+def _anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in headings}
