@@ -30,15 +30,16 @@ import torch
 from dyparse import system as systems
 from dyparse.data.batch import group_by_length
 from dyparse.config.choices import load
-from dyparse.training.session import Course, Lesson
+from dyparse.training.session import Session, TrainingPlan
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.loss.set_nll import SetNLL
 from dyparse.model.sizes import ScorerSizes
 from dyparse.model.parser import Parser
 from dyparse.data.sentence import Sentence
-from dyparse.training.loop import Trainer
+from dyparse.training.settings import TrainingSettings
 from dyparse.treebank.ud import UD
-from dyparse.data.vocabulary import Vocabulary
+from dyparse.head import load_heads
+from dyparse.model.parts import ModelConfig
 
 LENGTHS = (10, 20, 50, 100, 200)
 PARSING_BATCH = 2000
@@ -104,15 +105,15 @@ def command_line() -> argparse.ArgumentParser:
 def compare_systems(options: argparse.Namespace) -> None:
     """Training and parsing with each system, relative to the first."""
     sentences = UD(options.root, options.name).read("train")
-    courses = [trained_course(name, sentences, options) for name in options.system]
+    sessions = [trained_session(name, sentences, options) for name in options.system]
     report(
         "training",
-        [Runner(n, training(c)) for n, c in zip(options.system, courses, strict=True)],
+        [Runner(n, training(c)) for n, c in zip(options.system, sessions, strict=True)],
         options,
     )
     report(
         "parsing",
-        [Runner(n, parsing(c)) for n, c in zip(options.system, courses, strict=True)],
+        [Runner(n, parsing(c)) for n, c in zip(options.system, sessions, strict=True)],
         options,
     )
 
@@ -120,16 +121,18 @@ def compare_systems(options: argparse.Namespace) -> None:
 def compare_treebanks(options: argparse.Namespace) -> None:
     """Training and parsing with a treebank and a larger one."""
     names = [options.name, options.against]
-    courses = [
-        trained_course(options.system[0], UD(options.root, name).read("train"), options)
+    sessions = [
+        trained_session(options.system[0], UD(options.root, name).read("train"), options)
         for name in names
     ]
-    labels = [f"{n} ({int(c.words.sum()):,} words)" for n, c in zip(names, courses, strict=True)]
+    labels = [
+        f"{n} ({int(c.batches.words.sum()):,} words)" for n, c in zip(names, sessions, strict=True)
+    ]
     report(
-        "training", [Runner(n, training(c)) for n, c in zip(labels, courses, strict=True)], options
+        "training", [Runner(n, training(c)) for n, c in zip(labels, sessions, strict=True)], options
     )
     report(
-        "parsing", [Runner(n, parsing(c)) for n, c in zip(labels, courses, strict=True)], options
+        "parsing", [Runner(n, parsing(c)) for n, c in zip(labels, sessions, strict=True)], options
     )
 
 
@@ -137,22 +140,22 @@ def compare_lengths(options: argparse.Namespace) -> None:
     """Training and parsing of sentences of the same length, relative to the shortest."""
     sentences = [s for s in UD(options.root, options.name).read("train") if s.is_projective()]
     for system in options.system:
-        base = trained_course(system, sentences, options)
-        courses = []
+        base = trained_session(system, sentences, options)
+        sessions = []
         for length in LENGTHS:
             made = sentences_of_length(sentences, length, words=20_000)
-            lesson = Lesson(base.lesson.exploration, SetNLL(), made, made[:1], seed=1)
-            trainer = Trainer(precision="auto", max_tokens_per_batch=1000)
-            courses.append(Course(trainer, base.parser, lesson))
+            plan = TrainingPlan(base.plan.exploration, SetNLL(), made, made[:1], seed=1)
+            settings = TrainingSettings(precision="auto", max_tokens_per_batch=1000)
+            sessions.append(Session(settings, base.parser, plan))
         labels = [f"{system}, {length} words" for length in LENGTHS]
         report(
             "training",
-            [Runner(n, training(c)) for n, c in zip(labels, courses, strict=True)],
+            [Runner(n, training(c)) for n, c in zip(labels, sessions, strict=True)],
             options,
         )
         report(
             "parsing",
-            [Runner(n, parsing(c)) for n, c in zip(labels, courses, strict=True)],
+            [Runner(n, parsing(c)) for n, c in zip(labels, sessions, strict=True)],
             options,
         )
 
@@ -190,37 +193,38 @@ def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> l
     return made
 
 
-def trained_course(system: str, sentences: list[Sentence], options: argparse.Namespace) -> Course:
+def trained_session(system: str, sentences: list[Sentence], options: argparse.Namespace) -> Session:
     """A training after some steps."""
-    parser = Parser.with_fresh_weights(
-        systems.load(system), BiLSTM(), ScorerSizes(), Vocabulary.from_sentences(sentences)
+    config = ModelConfig(systems.load(system), BiLSTM(), load_heads(["labels"]), ScorerSizes())
+    parser = Parser.untrained(config, sentences)
+    plan = TrainingPlan(
+        load("exploration", options.exploration), SetNLL(), sentences, sentences[:1], 1
     )
-    lesson = Lesson(load("exploration", options.exploration), SetNLL(), sentences, sentences[:1], 1)
-    course = Course(Trainer(precision="auto"), parser, lesson)
-    for _, step in islice(training(course), options.updates):
+    session = Session(TrainingSettings(precision="auto"), parser, plan)
+    for _, step in islice(training(session), options.updates):
         step()
-    return course
+    return session
 
 
-def training(course: Course) -> Iterator[tuple[int, Callable[[], object]]]:
+def training(session: Session) -> Iterator[tuple[int, Callable[[], object]]]:
     """Training steps, epoch after epoch."""
     epoch = 1
     while True:
-        for done, exercise, find in course.batches(epoch):
-            course.parser.model.train()
-            words = int(exercise.batch.words.sum())
-            yield words, partial(course.learn, exercise, 0.02 + 0.1 * done, find)
+        for done, batch, visit in session.stream(epoch):
+            session.parser.model.train()
+            words = int(batch.inputs.words.sum())
+            yield words, partial(session.step, batch, 0.02 + 0.1 * done, visit)
         epoch += 1
 
 
-def parsing(course: Course) -> Iterator[tuple[int, Callable[[], object]]]:
+def parsing(session: Session) -> Iterator[tuple[int, Callable[[], object]]]:
     """Batches of the training sentences, parsed."""
-    sentences = course.lesson.train
+    sentences = session.plan.train
     groups = group_by_length([len(s) for s in sentences], PARSING_BATCH)
     np.random.default_rng(1).shuffle(groups)
     for group in cycle(groups):
         batch = [sentences[k] for k in group]
-        yield sum(map(len, batch)), partial(course.parser.parse_batch, batch)
+        yield sum(map(len, batch)), partial(session.parser.parse_batch, batch)
 
 
 def report(what: str, runners: list[Runner], options: argparse.Namespace) -> None:

@@ -87,18 +87,16 @@ class TrainedError(Exception):
 
 def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
     """Report the start and the end of training and every step; take dev off the clock."""
-    from dyparse.training import loop as trainer
-    from dyparse.training import run as experiment
-    from dyparse.training import session as course
+    from dyparse.training import loop, run
+    from dyparse.training.session import Session
 
-    learn, follow_training = course.Course.learn, experiment.follow_training
-    dev_figures = trainer.dev_figures
+    step, follow_training, dev_figures = Session.step, run.follow_training, loop.dev_figures
 
-    @functools.wraps(learn)
-    def measured_learn(self: Any, exercise: Any, *others: Any, **options: Any) -> Any:
-        result = learn(self, exercise, *others, **options)
+    @functools.wraps(step)
+    def measured_step(self: Any, batch: Any, *others: Any, **options: Any) -> Any:
+        result = step(self, batch, *others, **options)
         last[:] = [self]
-        words = int(exercise.batch.words.sum())
+        words = int(batch.inputs.words.sum())
         measurement.updated(words, lambda path: parse_file(self.averaged_parser(), job, path))
         return result
 
@@ -112,9 +110,9 @@ def hook(measurement: Measurement, job: Job, last: list[Any]) -> None:
             return dev_figures(*arguments)
 
     for place, name, measured in (
-        (course.Course, "learn", measured_learn),
-        (trainer, "dev_figures", uncounted_dev),
-        (experiment, "follow_training", measured_training),
+        (Session, "step", measured_step),
+        (loop, "dev_figures", uncounted_dev),
+        (run, "follow_training", measured_training),
     ):
         setattr(place, name, measured)
 
