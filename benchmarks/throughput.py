@@ -50,8 +50,8 @@ from dyparse.data.conllu import read_sentences
 from dyparse.treebank.sample import Sample
 from dyparse.treebank.ud import UD
 from dyparse.data.vocabulary import Vocabulary
+from rollout_profile import kernel_fractions
 from stages import Stopwatch
-from walk_shares import walk_shares
 
 PARSING_BATCH = 2000
 WARM_UP = 5  # steps
@@ -372,8 +372,8 @@ def split_walk(bench: Bench, clock: Stopwatch, group: list[int], *, with_oracle:
         scorer = model.scorer(model.table(model.encode(batch.to(model.device))))()
     gold = parser.collator.gold(sentences).head if with_oracle else None
     seconds = clock.seconds.pop("walk")
-    for name, share in walk_shares(parser.system, scorer, batch.words, gold).items():
-        clock.seconds[name if name == "oracle" else f"walk: {name}"] += seconds * share
+    for name, fraction in kernel_fractions(parser.system, scorer, batch.words, gold).items():
+        clock.seconds[name if name == "oracle" else f"walk: {name}"] += seconds * fraction
 
 
 MEASUREMENTS = {
