@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from helpers.exhaustive import random_tree
+from helpers.random_trees import random_tree
+from helpers.rollouts import random_scorer
 from helpers.tiny import fresh_parser, lesson, sample, trained
-from test_walk import random_scorer
 
 from dyparse import system as systems
 from dyparse.data.sentence import NONE
