@@ -14,9 +14,9 @@ import sys
 import numpy as np
 
 import dyparse.system
-from dyparse.data.batch import group_by_length
+from dyparse.data.sampler import group_by_length
 from dyparse.runtime.entry import clear_errors
-from dyparse.system._buffer_gains import make_gold
+from dyparse.system._buffer_tables import make_gold
 from dyparse.system.buffer import EXACT_WORDS
 from dyparse.treebank.ud import UD
 

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 
 from dyparse import system as systems
-from dyparse.data.batch import group_by_length
+from dyparse.data.sampler import group_by_length
 from dyparse.config.choices import load
 from dyparse.training.session import Session, TrainingPlan
 from dyparse.encoder.bilstm import BiLSTM

@@ -4,17 +4,17 @@
     python benchmarks/oracle.py --root DIR --projective --system arc_eager:single_root=false
     python benchmarks/oracle.py --root DIR --treebank all --split all --system attardi
 
-Every sentence is walked once: a random best move, or with probability --mistakes any legal move. At
-every state the costs of all moves are timed on the thread's own clock, tables that are filled at
-the first state of a sentence included; the time that reading the clock takes is subtracted.
+Every sentence is rolled out once: a random best move, or with probability --mistakes any legal
+move. In every state the costs of all moves are timed on the thread's own clock, tables that are
+filled in the first state of a sentence included; the time of reading the clock is subtracted.
 
-    cost     mean, 99th percentile and maximum over the states of this walk; with what a system
-             prefers among best moves, where it does (nonmonotonic: costs of arc-eager besides)
+    cost     mean, 99th percentile and maximum over the states of this rollout, including the
+             preference among best moves of a system that has one (nonmonotonic)
     prepare  allocation of the oracle's tables, per state
     static   costs and choice of the canonical move, mean over the canonical derivations
-    states   states per word, of the walk with mistakes
-    words    cost + prepare, per word, and as a share of one step of the encoder (forward and
-             backward, one thread) per word
+    states   states per word, of the rollout with mistakes
+    words    cost + prepare, per word, and as a percentage of one step of the encoder (forward
+             and backward, one thread) per word
 """
 
 # mypy: allow-untyped-calls, allow-untyped-defs
@@ -36,7 +36,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 import dyparse.system
-from dyparse.data.batch import Collator, group_by_length
+from dyparse.data.batch import Collator
+from dyparse.data.sampler import group_by_length
 from dyparse.cli.commands import chosen_system
 from dyparse.evaluation.coverage import nonprojective
 from dyparse.encoder.bilstm import BiLSTM
@@ -45,13 +46,21 @@ from dyparse.exploration import uniform
 from dyparse.data.sentence import Sentence
 from dyparse.system import System, cost, is_finished, legal, prefer, static, take_move
 from dyparse.treebank.ud import UD
-from dyparse.data.vocabulary import Vocabulary
+from dyparse.feature import load_features
 
 TREEBANKS = ("UD_English-LinES", "UD_Gothic-PROIEL")
 SYSTEMS = (
-    *("arc_eager", "arc_eager:single_root=false"),
-    *("nonmonotonic", "nonmonotonic:single_root=false", "buffer", "buffer:single_root=false"),
-    *("arc_hybrid", "arc_standard", "attardi", "covington", "swap"),
+    "arc_eager",
+    "arc_eager:single_root=false",
+    "nonmonotonic",
+    "nonmonotonic:single_root=false",
+    "buffer",
+    "buffer:single_root=false",
+    "arc_hybrid",
+    "arc_standard",
+    "attardi",
+    "covington",
+    "swap",
 )
 MAX_TOKENS_PER_BATCH = 2000
 THREAD_CLOCK = 3  # CLOCK_THREAD_CPUTIME_ID of Linux
@@ -89,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
     for name in names:
         sentences = list(read(UD(options.root, name), options))
         if not sentences:
-            print_line(f"{name}, {options.split}: no sentences to walk\n\n")
+            print_line(f"{name}, {options.split}: no such sentences\n\n")
             continue
         encoder = encoder_time(sentences)
         print_line(
@@ -155,19 +164,19 @@ def read(treebank: UD, options: argparse.Namespace) -> Iterator[Sentence]:
 def measure(
     system: System, sentences: Sequence[Sentence], options: argparse.Namespace, clock: int
 ) -> Times:
-    """Walk all sentences twice: with mistakes, and canonically."""
-    walk(system, sentences[:1], options.mistakes, options.seed)  # compilation
-    random_walk, prepare = walk(system, sentences, options.mistakes, options.seed)
-    canonical, _ = walk(system, sentences, -1.0, options.seed)
+    """Roll out all sentences twice: with mistakes, and canonically."""
+    roll_out(system, sentences[:1], options.mistakes, options.seed)  # compilation
+    exploring, prepare = roll_out(system, sentences, options.mistakes, options.seed)
+    canonical, _ = roll_out(system, sentences, -1.0, options.seed)
     return Times(
-        cost=np.maximum(random_walk - clock, 0),
-        prepare=prepare / len(random_walk),
+        cost=np.maximum(exploring - clock, 0),
+        prepare=prepare / len(exploring),
         static=float(np.maximum(canonical - clock, 0).mean()),
         words=sum(map(len, sentences)),
     )
 
 
-def walk(
+def roll_out(
     system: System, sentences: Sequence[Sentence], mistakes: float, seed: int
 ) -> tuple[NDArray[np.int64], float]:
     """Nanoseconds of every state's costs, and of preparing all gold trees together."""
@@ -178,9 +187,9 @@ def walk(
         gold = np.zeros((len(group), int(words.max()) + 1), dtype=np.int32)
         for heads, k in zip(gold, group, strict=True):
             heads[1 : len(sentences[k]) + 1] = sentences[k].head
-        begin = time.thread_time()
+        start = time.thread_time()
         prepared = system.prepare(gold)
-        preparing += time.thread_time() - begin
+        preparing += time.thread_time() - start
         spent = np.empty(sum(system.most_moves(n) for n in words.tolist()), dtype=np.int64)
         random = np.arange(len(words), dtype=np.uint64) + np.uint64(seed + group[0])
         states = system.start(words)
@@ -198,21 +207,21 @@ def now(room):
 
 @njit
 def _rollout(options, states, gold, chance, room, spent):
-    """Walk all rows to their ends; mistakes < 0 means canonically, with the choice timed too."""
+    """Roll out all rows; mistakes < 0 means canonically, with the choice timed too."""
     mistakes, random = chance
     is_legal, costs = room
     clock, t = np.zeros(2, dtype=np.int64), 0
     for i in range(states.length.shape[0]):
         while not is_finished(options, states, i):
             legal(options, states, i, is_legal)
-            begin = now(clock)
+            start = now(clock)
             cost(options, states, i, gold, costs)
             prefer(options, states, i, gold, is_legal, costs)
             if mistakes < 0:
                 move = static(options, states, i, gold, is_legal, costs)
-                spent[t] = now(clock) - begin
+                spent[t] = now(clock) - start
             else:
-                spent[t] = now(clock) - begin
+                spent[t] = now(clock) - start
                 best_only = uniform(random, i) >= mistakes
                 move = any_move(is_legal, costs, best_only, uniform(random, i))
             take_move(options, states, i, move)
@@ -222,7 +231,7 @@ def _rollout(options, states, gold, chance, room, spent):
 
 @njit
 def any_move(is_legal, costs, best_only, chance):
-    """One of the legal moves, or of the best among them; chance in [0, 1) says which."""
+    """One of the legal moves, or of the best among them; chance in [0, 1) decides which."""
     least = 1 << 30
     for move in range(costs.shape[0]):
         if is_legal[move]:
@@ -248,25 +257,25 @@ def clock_cost() -> int:
 def _readings(spent):
     clock = np.zeros(2, dtype=np.int64)
     for t in range(spent.shape[0]):
-        begin = now(clock)
-        spent[t] = now(clock) - begin
+        start = now(clock)
+        spent[t] = now(clock) - start
     return spent
 
 
 def encoder_time(sentences: Sequence[Sentence], words: int = 20_000) -> float:
     """CPU microseconds per word of the default encoder's forward and backward, on one thread."""
-    choice, vocabulary = BiLSTM(), Vocabulary.from_sentences(sentences)
-    encoder = choice.build(vocabulary)
-    collator = Collator(vocabulary, frozenset(choice.features), choice.subword_buckets)
+    choice = BiLSTM()
+    features = [f.build(f.entries(sentences)) for f in load_features(choice.features, "features")]
+    encoder, collator = choice.build(features, {}), Collator(features)
     groups = group_by_length([len(s) for s in sentences], MAX_TOKENS_PER_BATCH)
     np.random.default_rng(1).shuffle(groups)
     encoder(collator.batch([sentences[k] for k in groups[0]])).sum().backward()  # warms up
     spent, done = 0.0, 0
     for group in groups:
         batch = collator.batch([sentences[k] for k in group])
-        begin = time.thread_time()
+        start = time.thread_time()
         encoder(batch).sum().backward()
-        spent += time.thread_time() - begin
+        spent += time.thread_time() - start
         done += int(batch.words.sum())
         if done > words:
             break

@@ -31,11 +31,10 @@ from torch.profiler import ProfilerActivity, profile
 
 import dyparse.training.session
 import dyparse.training.step
-import dyparse.model.parser
 import dyparse.system
-from dyparse.data.batch import group_by_length
+from dyparse.data.sampler import group_by_length
 from dyparse.config.choices import load
-from dyparse.training.session import Course, Lesson
+from dyparse.training.session import Session, TrainingPlan
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.runtime.device import find_device
 from dyparse.loss.set_nll import SetNLL
@@ -45,13 +44,19 @@ from dyparse.model.parser import Parser
 from dyparse.tensors.precision import PRECISIONS, encoder_precision, resolved
 from dyparse.data.sentence import Sentence
 from dyparse.training.replay_buffer import ReplayBuffer
-from dyparse.training.loop import Trainer
+from dyparse.training.settings import TrainingSettings
 from dyparse.data.conllu import read_sentences
 from dyparse.treebank.sample import Sample
 from dyparse.treebank.ud import UD
-from dyparse.data.vocabulary import Vocabulary
+from dyparse.data.batch import gold_heads
+from dyparse.decoding.greedy import Greedy
+from dyparse.head import load_heads
+from dyparse.head.labels import LabelHead
+from dyparse.tensors.optimizer import Optimizer
+from dyparse.training.batches import Batches
+from dyparse.model.parts import ModelConfig
+from rollout_profile import kernel_fractions
 from stages import Stopwatch
-from walk_shares import walk_shares
 
 PARSING_BATCH = 2000
 WARM_UP = 5  # steps
@@ -67,19 +72,21 @@ class Bench:
 
     parser: Parser
     sentences: list[Sentence]
-    trainer: Trainer
+    settings: TrainingSettings
     exploration: str
     seconds: float
 
-    def course(self, exploration: str | None = None) -> Course:
+    def session(self, exploration: str | None = None) -> Session:
         """A training that has just started."""
         chosen = load("exploration", exploration or self.exploration)
-        lesson = Lesson(chosen, SetNLL(), self.sentences, self.sentences[:1], seed=1)
-        return Course(self.trainer, self.parser, lesson)
+        plan = TrainingPlan(chosen, SetNLL(), self.sentences, self.sentences[:1], seed=1)
+        return Session(self.settings, self.parser, plan)
 
     def training_groups(self) -> list[list[int]]:
         lengths = [len(s) for s in self.sentences]
-        return group_by_length(lengths, self.trainer.max_tokens_per_batch, np.random.default_rng(1))
+        return group_by_length(
+            lengths, self.settings.max_tokens_per_batch, np.random.default_rng(1)
+        )
 
     def parsing_groups(self) -> list[list[int]]:
         groups = group_by_length([len(s) for s in self.sentences], PARSING_BATCH)
@@ -107,16 +114,13 @@ def main() -> None:
 def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) -> None:
     """All measurements that were asked for, on one device."""
     sentences = treebank.read("train")
-    parser = Parser.with_fresh_weights(
-        dyparse.system.load(options.system),
-        BiLSTM(),
-        ScorerSizes(),
-        Vocabulary.from_sentences(sentences),
-    )
+    system = dyparse.system.load(options.system)
+    config = ModelConfig(system, BiLSTM(), load_heads(["labels"]), ScorerSizes())
+    parser = Parser.untrained(config, sentences)
     parser.model.to(find_device(device))
-    trainer = Trainer(precision=options.precision, rollout_ahead=options.rollout_ahead)
+    settings = TrainingSettings(precision=options.precision, rollout_ahead=options.rollout_ahead)
     parser = replace(parser, precision=options.precision)
-    bench = Bench(parser, sentences, trainer, options.exploration, options.seconds)
+    bench = Bench(parser, sentences, settings, options.exploration, options.seconds)
     precision = resolved(options.precision, parser.model.device)
     print_line(
         f"{treebank.name}, {options.system}, {options.exploration}, {parser.model.device}, "
@@ -180,28 +184,28 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def training_course(bench: Bench, exploration: str | None = None) -> Course:
-    """A training as it is halfway: with a filled replay buffer and averaged weights."""
-    course = bench.course(exploration)
+def training_session(bench: Bench, exploration: str | None = None) -> Session:
+    """A training as it is in the middle: states are kept, and the average has been formed."""
+    session = bench.session(exploration)
     bench.parser.model.train()
-    course.average.updates = 100
-    if course.lesson.exploration.keeps_states:
+    session.optimizer.average.updates = 100
+    if session.plan.exploration.keeps_states:
         for epoch in range(1, EPOCH):
             for number, group in enumerate(bench.training_groups()):
-                exercise = course.share(group, epoch, number)
-                course.find(exercise, course.update.scorer(exercise))
-    return course
+                batch = session.batches.make(group, epoch, number)
+                session.visit(batch, session.batch_loss.scorer(batch))
+    return session
 
 
 def training_steps(bench: Bench, exploration: str | None = None) -> Iterator[Step]:
-    """Training steps one after the other, each with the indices of its sentences.
+    """Steps one after the other, as a training makes them: each with its sentences.
 
-    The next batch is collated meanwhile, on another thread, as in a training.
+    The batch of the next one is made meanwhile, on another thread.
     """
-    course = training_course(bench, exploration)
+    session = training_session(bench, exploration)
     while True:
-        for done, exercise, find in course.batches(EPOCH):
-            yield exercise.numbers, partial(course.learn, exercise, done, find)
+        for done, batch, visit in session.stream(EPOCH):
+            yield batch.indices, partial(session.step, batch, done, visit)
 
 
 def time_training(bench: Bench) -> tuple[float, float]:
@@ -217,7 +221,7 @@ def time_training(bench: Bench) -> tuple[float, float]:
 
         def step() -> None:
             optimizer.zero_grad(set_to_none=True)
-            with encoder_precision(bench.trainer.precision, model.device):
+            with encoder_precision(bench.settings.precision, model.device):
                 encoded = encoder(batch)
             encoded.sum().backward()
             optimizer.step()
@@ -261,10 +265,10 @@ def time_parsing(bench: Bench) -> tuple[float, float]:
 
 def time_oracles(bench: Bench) -> tuple[float, float]:
     """Tokens per second of dynamic and of static training."""
-    static = training_course(bench, "static")
+    static = training_session(bench, "static")
 
     def static_step(group: list[int]) -> Callable[[], object]:
-        return partial(static.learn, static.share(group, EPOCH, 0), 0.5)
+        return partial(static.step, static.batches.make(group, EPOCH, 0), 0.5)
 
     return time_both(bench, training_steps(bench, "explore"), static_step)
 
@@ -299,25 +303,25 @@ def time_both(
 
 def training_stages(bench: Bench) -> str:
     """A table of the stages of training."""
-    steps, clock, model = training_steps(bench), Stopwatch(bench.parser.model.device), Course
+    steps, clock = training_steps(bench), Stopwatch(bench.parser.model.device)
     for _, (_, step) in zip(range(WARM_UP), steps, strict=False):
         step()
     network = type(bench.parser.model)
     places = [
-        (model, "share", "collating"),
+        (Batches, "make", "collating"),
         (network, "encode", "encoding"),
         (network, "table", "rollout: table"),
         (dyparse.training.session, "rollout", "rollout"),
-        (dyparse.training.step, "targets", "states to the device"),
+        (dyparse.training.step, "host_tensors", "states to the device"),
         (ReplayBuffer, "add", "replay buffer"),
-        (ReplayBuffer, "recall", "replay buffer"),
+        (ReplayBuffer, "sample", "replay buffer"),
         (network, "score", "loss: scores of states"),
         (SetNLL, "__call__", "loss"),
-        (type(bench.parser.model.labeller), "forward", "loss: labels"),
-        (dyparse.training.step, "label_loss", "loss: labels"),
+        (LabelHead, "forward", "loss: labels"),
+        (LabelHead, "loss", "loss: labels"),
         (torch.autograd, "grad", "backward"),
         (torch.Tensor, "backward", "backward"),
-        (model, "clip_gradients", "optimizer: clipping"),
+        (Optimizer, "clip_gradients", "optimizer: clipping"),
         (torch.optim.AdamW, "step", "optimizer"),
         (MovingAverage, "follow", "optimizer: averaging"),
     ]
@@ -341,9 +345,9 @@ def parsing_stages(bench: Bench) -> str:
         (type(parser.collator), "batch", "collating"),
         (network, "encode", "encoding"),
         (network, "table", "decoding: table"),
-        (dyparse.model.parser, "decode_greedily", "decoding"),
-        (type(parser.model.labeller), "forward", "labels"),
-        (Parser, "_with_labels", "trees"),
+        (Greedy, "decode", "decoding"),
+        (LabelHead, "forward", "labels"),
+        (Parser, "with_predictions", "trees"),
         (Sentence, "to_conllu", "writing"),
     ]
     with tempfile.TemporaryDirectory() as directory:
@@ -370,10 +374,10 @@ def split_by_kernel(bench: Bench, clock: Stopwatch, stage: str, group: list[int]
         model = parser.model.eval()
         batch = parser.collator.batch(sentences)
         scorer = model.scorer(model.table(model.encode(batch.to(model.device))))()
-    gold = parser.collator.gold(sentences).head if stage == "rollout" else None
+    gold = gold_heads(sentences) if stage == "rollout" else None
     seconds = clock.seconds.pop(stage)
-    for name, share in walk_shares(parser.system, scorer, batch.words, gold).items():
-        clock.seconds[name if name == "oracle" else f"{stage}: {name}"] += seconds * share
+    for name, fraction in kernel_fractions(parser.system, scorer, batch.words, gold).items():
+        clock.seconds[name if name == "oracle" else f"{stage}: {name}"] += seconds * fraction
 
 
 MEASUREMENTS = {

@@ -7,8 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from helpers.exhaustive import are_trees
 from helpers.tiny import PROJECT, run, sample
+
+from dyparse.evaluation.exhaustive import are_trees
 
 FOLDER = PROJECT / "benchmarks"
 

@@ -128,7 +128,7 @@ ORACLE = """
 import json, sys
 import numpy as np
 from dyparse import system as systems
-from helpers.exhaustive import all_trees, root_children
+from dyparse.evaluation.exhaustive import all_trees, root_children
 
 def to_the_end(system, states, gold):
     prepared = system.prepare(gold)

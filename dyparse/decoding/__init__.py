@@ -1,19 +1,44 @@
-"""Decoding: from the scores of moves to trees."""
+"""Decoding: how a trained model finds the tree of a sentence.
 
-from typing import Protocol
+A decoding gets the transition system and the scores of moves, and returns heads; it knows nothing
+of words or encoders. greedy.py is the only one so far: the highest-scoring legal move in every
+state, compiled.
+
+To add one, such as a beam: write `dyparse/decoding/<name>.py` with a frozen dataclass that has the
+method `decode` below; `load` and the tests then find it by its name. Outside the package: put the
+same into `my_module.py`, and pass `my_module.MyDecoding()` wherever a `Decoding` is expected.
+"""
+
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dyparse.config import choices
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
 
 
 class Decoding(Protocol):
-    """A way to find trees."""
+    """From scores of moves to trees."""
 
     def decode(
         self, system: System, scorer: Scorer, n_words: NDArray[np.int32], *, n_threads: int = 1
     ) -> NDArray[np.int32]:
-        """[B, N]: the head of every word; n_words[b] is the length of sentence b."""
+        """[B, N]: the head of every word; a tree that the system's options allow.
+
+        n_words[b] is the number of words of sentence b, whose tokens are rows b·N … of the
+        scorer's table. The number of threads must change nothing but the time.
+        """
         ...
+
+
+def load(text: str, **options: Any) -> Decoding:
+    """The decoding that `NAME` or `NAME:KEY=VALUE,…` means; options are fields of its dataclass."""
+    decoding: Decoding = choices.load("decoding", text, **options)
+    return decoding
+
+
+def names() -> list[str]:
+    """Names of the decodings: the modules here."""
+    return choices.names("decoding")

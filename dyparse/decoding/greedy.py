@@ -1,4 +1,4 @@
-"""Greedy decoding."""
+"""Greedy decoding: the highest-scoring legal move in every state."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from dyparse.system import System
 
 @dataclass(frozen=True)
 class Greedy:
-    """Takes the highest-scoring legal move all the way."""
+    """One derivation without looking back; the time is that of its moves."""
 
     def decode(
         self, system: System, scorer: Scorer, n_words: NDArray[np.int32], *, n_threads: int = 1

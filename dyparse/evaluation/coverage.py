@@ -8,13 +8,10 @@ differ from gold are lost to every parser with this system. Where they are not (
 another derivation may lose fewer.
 """
 
-# mypy: allow-untyped-calls
-# (kernels are typed by use)
-
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +19,8 @@ from tqdm import tqdm
 
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation.score_report import nonprojective_arcs
-from dyparse.runtime.kernels import cached_njit
-from dyparse.system import System, cost, is_finished, legal, prefer, static, take_move
+from dyparse.rollout.canonical import canonical_heads
+from dyparse.system import System
 
 MOST_CELLS_PER_BATCH = 200_000  # N × N of each sentence, which oracles keep several tables of
 MOST_SENTENCES_PER_BATCH = 500  # so that progress is seen, and an interruption comes through
@@ -106,10 +103,7 @@ def lost_arcs(
         is_word = (np.arange(N) > 0) & (np.arange(N) <= words[:, None])
         if (is_word & ((gold < 0) | (gold > words[:, None]))).any():
             raise ValueError("a sentence has heads outside of it, expected 0..n for words 1..n")
-        states, M = system.start(words), len(system.moves)
-        room = np.zeros(M, dtype=np.bool_), np.zeros(M, dtype=np.int32)
-        _follow_canonical(system.options, states, system.prepare(gold), *room)
-        lost[rows] = ((system.heads(states) != gold) & is_word).sum(-1)
+        lost[rows] = ((canonical_heads(system, words, gold) != gold) & is_word).sum(-1)
         progress(int(words.sum()))
     return lost
 
@@ -216,15 +210,3 @@ def _batches(trees: Trees) -> Iterator[list[int]]:
         batch.append(row)
     if batch:
         yield batch
-
-
-@cached_njit
-def _follow_canonical(options: Any, states: Any, gold: Any, is_legal: Any, costs: Any) -> None:
-    """Take canonical moves to the end of every sentence; is_legal and costs are room to work in."""
-    for i in range(states.length.shape[0]):
-        while not is_finished(options, states, i):
-            legal(options, states, i, is_legal)
-            cost(options, states, i, gold, costs)
-            prefer(options, states, i, gold, is_legal, costs)
-            move = static(options, states, i, gold, is_legal, costs)
-            take_move(options, states, i, move)

@@ -1,8 +1,14 @@
-"""Explorations: which move the walk takes next while the parser learns.
+"""Explorations: which move a training rollout takes next, and so which states the parser meets.
+
+A rollout goes through a sentence from state to state; in each of them the model has scored the
+moves and the oracle has given their costs, and the exploration chooses. static.py stays on one
+derivation of the gold tree; explore.py also follows the model into its mistakes, which is what
+dynamic oracles are for; start with these two.
 
 To add one: write `dyparse/exploration/<name>.py` with a frozen dataclass derived from `Exploration`
-whose `policy` is a NamedTuple of numbers (named after it), and the kernel `follow` below; write
-`conf/exploration/<name>.yaml`. Training and the tests find it by its name.
+whose `policy` is a NamedTuple of numbers, and the kernel `follow` declared below; write
+`conf/exploration/<name>.yaml`. Training and the tests then find it by its name. Outside the
+package: put the same into `my_module.py`, with `exploration._target_=my_module.MyExploration`.
 """
 
 from typing import ClassVar, NamedTuple
@@ -14,28 +20,26 @@ from dyparse.runtime.kernels import kernel, njit
 
 
 class Exploration:
-    """Where the walk goes."""
+    """How training rollouts choose their moves."""
 
     keeps_states: ClassVar[bool] = False  # whether later epochs learn from the states visited now
-    replayed_rollouts: int | None = (
-        None  # from how many of the walks kept an epoch learns; None: all
-    )
+    replayed_rollouts: int | None = None  # of those kept, how many an epoch learns from; None: all
 
     @property
     def policy(self) -> NamedTuple:
-        """What the kernel is told; its class finds it."""
+        """Options as numbers, for the compiled kernel, which is found by its class."""
         raise NotImplementedError
 
-    def rolls_out_in(self, epoch: int) -> bool:  # noqa: ARG002 - most walk in every epoch
-        """Whether new states are visited in this epoch, or only those that were kept are learnt."""
+    def rolls_out_in(self, epoch: int) -> bool:  # noqa: ARG002 - most do in every epoch
+        """Whether this epoch makes new rollouts; if not, it learns from states that were kept."""
         return True
 
 
 @kernel
 def follow(policy, epoch, choice, random, i):
-    """The move to take. A policy may rewrite `choice.cost`, which is what the loss will see.
+    """The move to take. A policy may rewrite `choice.cost`, which is passed on to the loss.
 
-    choice  the situation, a `Choice`
+    choice  the state, as a `Choice`
     epoch   counted from 1
     random  state of the row's random numbers, for `uniform(random, i)`
     """
@@ -52,7 +56,7 @@ class Choice(NamedTuple):
 
 @njit
 def highest_scoring(choice):
-    """The legal move that the model likes most."""
+    """The legal move with the highest score."""
     best = NONE
     for move in range(choice.scores.shape[0]):
         if choice.legal[move] and (best == NONE or choice.scores[move] > choice.scores[best]):
@@ -62,7 +66,7 @@ def highest_scoring(choice):
 
 @njit
 def highest_scoring_best(choice):
-    """The move that the model likes most among those of least cost."""
+    """The legal move with the highest score among those of least cost."""
     best = NONE
     for move in range(choice.scores.shape[0]):
         if choice.legal[move] and (
@@ -90,14 +94,14 @@ def drawn(choice, temperature, random, i):
             left -= np.exp((choice.scores[move] - choice.scores[favourite]) / temperature)
             if left < 0:
                 return move
-    return favourite  # rounding left a rest
+    return favourite  # rounding left a remainder
 
 
 @njit
 def uniform(random, i):
     """A number in [0, 1) from row i's own generator (splitmix64, Steele, Lea & Flood 2014).
 
-    One generator per row: the walk is the same however its rows are shared out among threads.
+    One generator per row: a rollout is the same on any number of threads.
     """
     random[i] += np.uint64(0x9E3779B97F4A7C15)
     z = random[i]

@@ -11,7 +11,7 @@ from dyparse.runtime.kernels import njit
 
 
 class AmbiguityPolicy(NamedTuple):
-    """Ambiguity has no numbers of its own."""
+    """Ambiguity has no options."""
 
     unused: int = 0  # numba has no empty tuples with a class of their own
 

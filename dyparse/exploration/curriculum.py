@@ -10,7 +10,7 @@ from dyparse.runtime.kernels import njit
 
 
 class CurriculumPolicy(NamedTuple):
-    """What the kernel is told."""
+    """Options as numbers, for the compiled kernel."""
 
     first: Any  # policies of the two stages
     then: Any
@@ -19,12 +19,11 @@ class CurriculumPolicy(NamedTuple):
 
 @dataclass(frozen=True)
 class Curriculum(Exploration):
-    """For `first_epochs` as the exploration `first` has it, afterwards as `then` has it.
+    """The exploration `first` for `first_epochs`, then the exploration `then`.
 
     From easy to hard, as in Bengio et al. (2009): states of the gold tree before those that
     mistakes lead to. A stage is a name, with options if need be, joined by `+` where there are
-    several: `explore:probability=0.8+first_epochs=2`. It counts epochs from the beginning of the
-    training.
+    several: `explore:probability=0.8+first_epochs=2`. It counts epochs from the start of training.
     """
 
     first: str = "static"

@@ -1,4 +1,4 @@
-"""DAgger: rounds over the treebank, led more by the model each time, learning from all of them."""
+"""DAgger: rounds over the treebank that follow the model more and more; all are learned from."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -8,7 +8,7 @@ from dyparse.runtime.kernels import njit
 
 
 class DaggerPolicy(NamedTuple):
-    """What the kernel is told."""
+    """Options as numbers, for the compiled kernel."""
 
     round_epochs: int
     decay: float
@@ -16,12 +16,12 @@ class DaggerPolicy(NamedTuple):
 
 @dataclass(frozen=True)
 class Dagger(Exploration):
-    """In round r the oracle leads with probability β_r = decay^(r−1), else the model; every epoch
+    """In round r the oracle chooses with probability β_r = decay^(r−1), else the model; every epoch
     learns from the states of all rounds so far.
 
     Ross, Gordon & Bagnell (2011), Algorithm 3.1, with β_r = p^(r−1) as in their section 3; the
     oracle's move is the model's favourite among those of least cost. decay = 0 is their
-    parameter-free version: the oracle leads in the first round only.
+    parameter-free version: the oracle chooses in the first round only.
     """
 
     round_epochs: int = 1
@@ -45,7 +45,7 @@ class Dagger(Exploration):
 
 @njit
 def follow(policy, epoch, choice, random, i):
-    """The oracle's move or the model's, as the round's mixture has it."""
+    """The oracle's move with the probability of the round, else the model's."""
     earlier_rounds = (epoch - 1) // policy.round_epochs
     if uniform(random, i) < policy.decay**earlier_rounds:
         return highest_scoring_best(choice)

@@ -1,4 +1,4 @@
-"""DAgger at a constant cost: of the walks that were kept, an epoch learns from a few."""
+"""DAgger at a constant cost: an epoch learns from a few of the rollouts that were kept."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,12 @@ from dyparse.exploration.dagger import Dagger
 
 @dataclass(frozen=True)
 class DaggerReplay(Dagger):
-    """The walks of `dagger`; every epoch learns from the last walk through a sentence and from
+    """The rollouts of `dagger`; every epoch learns from the last rollout of a sentence and from
     others drawn from all before it, `replayed_rollouts` together.
 
-    The data set of Ross, Gordon & Bagnell (2011) grows with every round, and an epoch over all of
-    it gets dearer. Drawing from it, as Lin (1992) replays experience, estimates the same loss.
+    The data set of Ross, Gordon & Bagnell (2011) grows with every round, and so does the time of
+    an epoch over all of it. Drawing from it, as Lin (1992) replays experience, estimates the same
+    loss.
     """
 
     replayed_rollouts: int = 2

@@ -1,4 +1,4 @@
-"""Training with exploration: walk where the model leads, also into its mistakes."""
+"""Training with exploration: follow the model, also into its mistakes."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from dyparse.runtime.kernels import njit
 
 
 class ExplorePolicy(NamedTuple):
-    """What the kernel is told."""
+    """Options as numbers, for the compiled kernel."""
 
     first_epochs: int
     probability: float

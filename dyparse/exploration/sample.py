@@ -1,4 +1,4 @@
-"""Sampling: walk where the model might lead, its second thoughts included."""
+"""Sampling: follow the model, but draw each move from its probabilities."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from dyparse.runtime.kernels import njit
 
 
 class SamplePolicy(NamedTuple):
-    """What the kernel is told."""
+    """Options as numbers, for the compiled kernel."""
 
     first_epochs: int
     temperature: float
@@ -20,7 +20,7 @@ class Sample(Exploration):
     P(m) ∝ exp(score(m) / temperature).
 
     Ballesteros, Goldberg, Dyer & Smith (2016). Exploration does not dry up when the model has
-    learnt the training set: a model that is not sure of a right move still strays.
+    learned the training set: a model that is not sure of a right move still strays.
     """
 
     first_epochs: int = 1

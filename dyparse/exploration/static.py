@@ -8,16 +8,15 @@ from dyparse.runtime.kernels import njit
 
 
 class StaticPolicy(NamedTuple):
-    """Static training has no numbers of its own."""
+    """Static training has no options."""
 
     unused: int = 0  # numba has no empty tuples with a class of their own
 
 
 @dataclass(frozen=True)
 class Static(Exploration):
-    """Walk the canonical derivation.
-
-    Its move is the only target (Goldberg & Nivre 2012, Algorithm 1).
+    """Follow the canonical derivation; its moves are the only targets (Goldberg & Nivre 2012,
+    Algorithm 1).
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Every legal move a question of its own: is it one of the best?"""
+"""One yes-or-no question for every legal move: is it one of the best?"""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from dyparse.loss import best_moves
 class Binary:
     """loss = Σ_{m best} log(1 + exp −score(m)) + Σ_{m legal, not best} log(1 + exp score(m)).
 
-    Logistic regression, one against all: every best move shall score above 0, every other below.
+    Logistic regression, one against all: every best move should score above 0, every other below.
     So a constant added to all scores matters here, and a state with a single legal move teaches.
 
     A sum over the moves of a state, not a mean: each answer weighs the same however many moves are

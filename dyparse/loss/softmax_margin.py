@@ -1,4 +1,4 @@
-"""The negative logarithm of the probability of the best moves, after a lead for costly ones."""
+"""The negative logarithm of the probability of the best moves, after a bonus for costly ones."""
 
 import math
 from dataclasses import dataclass

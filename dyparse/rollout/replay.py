@@ -1,4 +1,4 @@
-"""Derivations walked again: the tokens every move was about, and the arc it added."""
+"""Replay of known moves: the tokens at the top and front before each, and the arc it added."""
 
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from dyparse.system import (
 
 
 class Replayed(NamedTuple):
-    """T states and what was done there; NONE where there is no such token or arc."""
+    """T states and the arcs that their moves added; NONE where there is no such token or arc."""
 
     head: NDArray[np.int32]  # [T]  of the arc that the move added
     dependent: NDArray[np.int32]  # [T]
@@ -36,9 +36,9 @@ def replay(
     sentence: NDArray[np.int32],
     move: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], Replayed]:
-    """Take T moves again: the heads at the end [B, N], and the states and arcs on the way.
+    """Take T known moves: the heads at the end [B, N], and the states and arcs on the way there.
 
-    move[t] is taken in sentence[t], whose moves stand in order; words[b] counts its words.
+    move[t] is taken in sentence[t], whose moves are in order; words[b] is its number of words.
     """
     states = system.start(words)
     replayed = Replayed(*(np.full(len(move), NONE, dtype=np.int32) for _ in Replayed._fields))

@@ -1,8 +1,9 @@
-"""The walk: whole sentences of a whole batch through their states, in one compiled call.
+"""Rollouts: all sentences of a batch from their first state to their last, in one compiled call.
 
-Per state: feature slots, legal moves, scores (a sum of table rows, ReLU, a small product), costs,
-the choice, the step. Neither Python nor torch is entered between two states, nothing is
-differentiated. In training every visited state is written down, for one update over all of them.
+For each state: feature slots, legal moves, scores (a sum of table rows, ReLU, a small product),
+costs, the choice of a move, the step. Between two states neither Python nor torch runs, and nothing
+is differentiated. In training every visited state is recorded, and the network is then updated once
+from all of them.
 """
 
 import functools
@@ -35,11 +36,11 @@ GREEDY = Explore(first_epochs=0, probability=1.0)
 
 
 class VisitedStates(NamedTuple):
-    """The states that a walk met, all sentences one after the other."""
+    """The states that a rollout visited, sentence after sentence."""
 
     features: NDArray[np.int32]  # [T, F]  rows of the scorer's table
     legal: NDArray[np.bool_]  # [T, M]
-    cost: NDArray[np.int32]  # [T, M]  as preference and exploration left it
+    cost: NDArray[np.int32]  # [T, M]  after `prefer` and the exploration
     paid: NDArray[np.int32]  # [T]     cost of the move taken
     move: NDArray[np.int32]  # [T]     the move taken
     sentence: NDArray[np.int32]  # [T]  the sentence's row in the batch
@@ -56,11 +57,11 @@ def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
     seed: int | NDArray[np.uint64],
     threads: int = 1,
 ) -> VisitedStates:
-    """Walk as the exploration says; what was visited.
+    """The states that are visited if the exploration chooses the moves.
 
     words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table;
-    gold[b, w] is the head of word w. A sentence has a seed of its own, or one drawn from the seed
-    of all. The walk does not depend on the number of threads.
+    gold[b, w] is the head of word w. The seed is an array with one for each sentence, or a number
+    from which these are drawn. The number of threads changes nothing but the time.
     """
     most = np.array([system.most_moves(n) for n in words.tolist()])
     first = np.cumsum(most) - most  # [B]  where a sentence's states are written
@@ -75,51 +76,50 @@ def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
     )
     if isinstance(seed, int):
         seed = np.random.default_rng(seed).integers(2**64, size=len(words), dtype=np.uint64)
-    random = seed.copy()  # every row's generator counts on from it
-    walker = (system.start(words), random)
+    random = seed.copy()  # the states of the rows' generators, which change
+    batch = (system.start(words), random)
     choices = (system.options, exploration.policy, epoch)
     prepared = system.prepare(gold)
 
-    def walk_rows(begin: int, end: int) -> slice:
-        start = int(first[begin])
-        rows = (begin, end, start)
-        return slice(start, _rollout(choices, scorer, walker, prepared, visited, rows))
+    def roll_out(start: int, stop: int) -> slice:
+        t = int(first[start])
+        return slice(t, _rollout(choices, scorer, batch, prepared, visited, (start, stop, t)))
 
-    parts = _in_shards(walk_rows, words, threads)
+    parts = _in_chunks(roll_out, words, threads)
     return VisitedStates(*(np.concatenate([array[part] for part in parts]) for array in visited))
 
 
 def decode_greedily(
     system: System, scorer: Scorer, words: NDArray[np.int32], *, threads: int = 1
 ) -> NDArray[np.int32]:
-    """[B, N]: the heads that the model finds by taking its favourite legal move all the way."""
+    """[B, N]: the heads if the legal move with the highest score is taken in every state."""
     states = system.start(words)
-    walker = (states, np.zeros(len(words), dtype=np.uint64))
+    batch = (states, np.zeros(len(words), dtype=np.uint64))
     choices = (system.options, GREEDY.policy, 1)
 
-    def walk_rows(begin: int, end: int) -> int:
-        return _rollout(choices, scorer, walker, None, None, (begin, end, 0))
+    def roll_out(start: int, stop: int) -> int:
+        return _rollout(choices, scorer, batch, None, None, (start, stop, 0))
 
-    _in_shards(walk_rows, words, threads)
+    _in_chunks(roll_out, words, threads)
     return system.heads(states)
 
 
-def _in_shards(
-    walk_rows: Callable[[int, int], T], words: NDArray[np.int32], threads: int
+def _in_chunks(
+    roll_out: Callable[[int, int], T], words: NDArray[np.int32], threads: int
 ) -> list[T]:
-    """walk_rows(begin, end) over all sentences, in shards of about equally many words."""
+    """roll_out(start, stop) over all sentences, one chunk for each thread, of about equal size."""
     if threads == 1 or len(words) < 2:
-        return [walk_rows(0, len(words))]
+        return [roll_out(0, len(words))]
     ends = np.cumsum(words)
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, threads) / threads)
     bounds = sorted({0, *cuts.tolist(), len(words)})
-    return list(_pool(threads).map(walk_rows, bounds[:-1], bounds[1:]))
+    return list(_pool(threads).map(roll_out, bounds[:-1], bounds[1:]))
 
 
 @functools.cache  # emptied in forked children: threads do not survive a fork
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads for the walk, which runs without Python's lock; made once."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="walk")
+    """Threads for rollouts, which run without Python's lock; made once."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="rollout")
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)
@@ -134,23 +134,24 @@ def copy(source: Any, target: Any) -> None:
 
 @cached_njit
 def _rollout(
-    choices: Any, scorer: Scorer, walker: Any, gold: Any, visited: Any, rows: tuple[int, int, int]
+    choices: Any, scorer: Scorer, batch: Any, gold: Any, visited: Any, rows: tuple[int, int, int]
 ) -> int:
-    """Walk sentences begin … end − 1 to their ends, writing states down from position t on.
+    """Roll out sentences start … stop − 1, recording their states from position t on.
 
-    Returns the position after the last. Without gold nothing costs anything.
-    choices = (system's options, exploration's policy, epoch); walker = (states, random).
+    Returns the position after the last one. Without gold all costs are 0.
+    choices = (system's options, exploration's policy, epoch); batch = (states, random);
+    rows = (start, stop, t).
     """
     options, policy, epoch = choices
-    states, random = walker
-    begin, end, t = rows
+    states, random = batch
+    start, stop, t = rows
     N, F = states.stack.shape[1], scorer.table.shape[1]
     M, D = scorer.output.shape
     slots, table_row = np.empty(F, dtype=np.int32), np.empty(F, dtype=np.int32)
     is_legal, costs = np.empty(M, dtype=np.bool_), np.zeros(M, dtype=np.int32)
     true_costs = np.zeros(M, dtype=np.int32)
     hidden, scores = np.empty(D, dtype=np.float32), np.empty(M, dtype=np.float32)
-    for i in range(begin, end):
+    for i in range(start, stop):
         while not is_finished(options, states, i):
             features(options, states, i, slots)
             legal(options, states, i, is_legal)

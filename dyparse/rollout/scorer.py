@@ -1,7 +1,4 @@
-"""From feature slots to scores of moves, compiled.
-
-The small part of the network that the walk needs at every state.
-"""
+"""Scores of moves from feature slots, compiled: the part of the network that every state needs."""
 
 from typing import NamedTuple
 
@@ -14,9 +11,9 @@ from dyparse.runtime.kernels import ONE_ROW, njit
 
 
 class Scorer(NamedTuple):
-    """What turns feature slots into scores: output · relu(bias + Σ_f table[token_f, f])."""
+    """Arrays for the scores of a state: output · relu(bias + Σ_f table[token_f, f])."""
 
-    table: NDArray[np.float32]  # [tokens + 1, F, D]  the last row stands for an empty slot
+    table: NDArray[np.float32]  # [tokens + 1, F, D]  the last row is for an empty slot
     bias: NDArray[np.float32]  # [D]
     output: NDArray[np.float32]  # [M, D]
     output_bias: NDArray[np.float32]  # [M]
@@ -36,9 +33,9 @@ def score(scorer, rows, hidden, scores):
     for d in range(D):
         hidden[d] = scorer.bias[d]
     for f in range(rows.shape[0]):
-        share = scorer.table[rows[f], f]
+        contribution = scorer.table[rows[f], f]
         for d in range(D):
-            hidden[d] += share[d]
+            hidden[d] += contribution[d]
     for m in range(scores.shape[0]):
         total = scorer.output_bias[m]
         weight = scorer.output[m]

@@ -13,7 +13,7 @@ above j: inner[j, x] = max_k inner[j, k] + inner[k, x] + [g(k) ∈ {j, x}]. oute
 lowest p words only, so a push makes one new row and a pop drops one. O(n³) per sentence, O(n²) per
 push, O(n) per state.
 
-What a word can gain when it is popped is the system's own: kernels `pop_gain` and `bottom_gain`.
+The gain of a word that is popped is the system's own: kernels `pop_gain` and `bottom_gain`.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ class Gains(NamedTuple):
     Stack words count from the bottom, the root apart.
     """
 
-    options: NamedTuple  # whose kernels say what can be gained
+    options: NamedTuple  # its kernels are `pop_gain` and `bottom_gain`
     head: NDArray[np.int32]  # [B, N]         gold
     words: NDArray[np.int32]  # [B]            that the row's tables are for; 0 = none yet
     inner: NDArray[np.int16]  # [B, N, N+1]
@@ -131,7 +131,7 @@ def gain_after_push(gains, states, i, head):
 def fill_tables(gains, states, i):
     """Make outer for the stack of this state from its front on.
 
-    Keep what earlier states of the row have in common with it.
+    The rows that earlier states have in common with it are kept.
     """
     n = states.length[i] - 1
     options, gold, inner, outer = gains.options, gains.head[i], gains.inner[i], gains.outer[i]

@@ -11,22 +11,24 @@ for every gold tree, by search instead of a table:
                             given], paid when d is removed; SHIFT has no price
     cost(move)            = price(move) + extra(after) − extra(before)
 
-`extra` is the least sum of prices on a way to the end. A word less on the stack never makes it
-larger: any way can be repeated without that word. Hence
+`extra` is the least sum of prices on a path to the end. A word less on the stack never makes it
+larger: any path can be repeated without that word. Hence
 
-* a free removal (price 0) is always best, and only where there is none has a search to branch;
+* a free removal (price 0) is always best, and the search branches only where there is none;
 * e ≥ extra(without d) ≥ e − price(d), if e is extra with d; all is known if e is 0;
-* a removal once declined is not tried later on the same way, unless it became cheaper;
+* a removal once declined is not tried later on the same path, unless it became cheaper;
 * extra([0], j), with all words before j gone, is a lower bound for every state with front j. It
   counts arcs of the buffer only, so that arcs between stack words come on top of it: for
   arc-standard, those that would be lost if only the stack were left;
-* a known way, the *witness*, is an upper bound for every state whose stack is part of the stack
+* a known path, the *witness*, is an upper bound for every state whose stack is part of the stack
   that the witness has when it arrives at j.
 
-`extra` is found by iterative deepening: depth first, for 0, 1, 2, … to pay. What a search found out
-about a state is true of the gold tree, so it is remembered, in a table of limited size, for later
+`extra` is found by iterative deepening: depth first, for 0, 1, 2, … to pay. A search's findings
+about a state hold for the gold tree, so they are remembered, in a table of limited size, for later
 searches and later states of the sentence. Time grows exponentially with extra, which is small for
-the trees of treebanks, and large only for long trees drawn by lot.
+the trees of treebanks, and large only for long random trees.
+
+The state at hand and the moves of the search are in `_removal_workspace`.
 """
 
 from typing import Any, NamedTuple
@@ -37,39 +39,53 @@ from numpy.typing import ArrayLike, NDArray
 from dyparse.data.sentence import NONE
 from dyparse.runtime.kernels import njit
 from dyparse.system import clear, gold_heads
+from dyparse.system._removal_workspace import (
+    AT,
+    AT_COLUMNS,
+    BEFORE,
+    BRANCH,
+    BUDGET,
+    DECLINED,
+    FRONT,
+    HEAD,
+    IS_HARD,
+    KEY,
+    LEAST,
+    MARK,
+    MOVES,
+    NEVER,
+    PUSH,
+    REACH,
+    REMOVAL_KEY,
+    REMOVED_AT,
+    REST,
+    SHIFT_KEY,
+    SINGLE_ROOT,
+    SIZE,
+    STACK,
+    STAYS,
+    STUCK,
+    TRAIL,
+    WORDS,
+    least_extra,
+    load_rest,
+    load_state,
+    make,
+    price_of,
+    top_gets_head,
+    undo,
+)
 
 SHIFT, LEFT, RIGHT, LEFT2, RIGHT2 = range(5)
-NEVER = 1_000_000  # more than any price, budget or position
-PUSH = 3  # how a state goes on: 0, 1, 2 removes s0, s1, s2; PUSH is SHIFT
-WON, LOST, OPEN = range(3)  # how a way without choices ends
-
-# Rows of a sentence's workspace, one array because many are slow. Numbers of the state at hand:
-AT = 0
-SIZE, FRONT, KEY, TRAIL, WORDS, REACH, SINGLE_ROOT, IS_HARD = range(8)  # columns of AT
-# … its stack, bottom first, and the least REMOVED_AT from the bottom up to each position;
-STACK, STAYS = 1, 2
-# … per word: still there, gold dependents still there, least price declined on this way;
-HERE, KIDS, DECLINED = 3, 4, 5
-# … the TRAIL moves made, 4 · word + depth or PUSH; and the open choices: TRAIL before them, what
-# there was to pay, the branch that is tried, and what DECLINED was before, of s0, s1, s2.
-MOVES, MARK, BUDGET, BRANCH, BEFORE = 6, 7, 8, 9, 10
-# Of the gold tree: heads, the lower bound of each front, and the witness: the front at which it
-# removes a word, and what it has left to pay when it arrives at a front.
-HEAD, LEAST, REMOVED_AT, REST = 13, 14, 15, 16
-# Random numbers that make up the key of a state: of the words shifted, and of those removed.
-SHIFT_KEY, REMOVAL_KEY = 17, 18
-# Of arc-standard and trees it cannot build: gold arcs of a stack word with words below it, and from
-# row STUCK on, [word, p]: arcs lost at least between word and the stack up to position p below it.
-BELOW, STUCK = 19, 20
-AT_COLUMNS = 8
+WON, LOST, OPEN = range(3)  # how a path without choices ends
 
 # Columns of the table of known states: key and 1 + extra of a state that was asked for; key and
-# lower bound of one met in a search. Apart, because searches would soon push out the few others.
+# lower bound of one met in a search. Two tables, because searches would soon push out the others.
 EXTRA_KEY, EXTRA, BOUND_KEY, BOUND = range(4)
 
 
 class RemovalGold(NamedTuple):
-    """Gold trees, and per tree the workspace and what is known of its states.
+    """Gold trees, and per tree the workspace and the table of known states.
 
     A row's part is filled when its first state asks.
     """
@@ -85,7 +101,7 @@ class RemovalGold(NamedTuple):
 def prepare_removals(
     options: Any, gold: ArrayLike, reach: int, entries: int | None = None
 ) -> RemovalGold:
-    """Gold trees with empty workspaces and tables of so many entries, a power of two."""
+    """Gold trees with empty workspaces and tables of this many entries, a power of two."""
     head = gold_heads(gold)
     B, N = head.shape
     columns = 2 * N + AT_COLUMNS
@@ -152,136 +168,6 @@ def write_cost(work, branch, cost, out):
 
 
 @njit
-def top_gets_head(work):
-    """Whether a move gives s0 its gold head."""
-    size = work[AT, SIZE]
-    head = work[HEAD, work[STACK, size - 1]]
-    if head == work[STACK, size - 2]:
-        return True
-    if size < 3 or work[AT, REACH] < 3 or head != work[STACK, size - 3]:
-        return False
-    return head > 0 or work[AT, SINGLE_ROOT] == 0
-
-
-@njit
-def price_of(work, branch):
-    """What it costs at once to remove s0, s1 or s2, or to push; NEVER if no move does."""
-    size, has_front = work[AT, SIZE], work[AT, FRONT] <= work[AT, WORDS]
-    if branch == PUSH:
-        return 0 if has_front else NEVER
-    if branch >= min(size - 1, work[AT, REACH]):
-        return NEVER
-    word = work[STACK, size - 1 - branch]
-    head = work[HEAD, word]
-    if branch > 0:
-        return work[KIDS, word] + (work[HERE, head] and head != work[STACK, size - 1])
-    if size == 2 and has_front and work[AT, SINGLE_ROOT]:
-        return NEVER
-    return work[KIDS, word] + (work[HERE, head] and not top_gets_head(work))
-
-
-# --- moves of the search -------------------------------------------------------------------------
-
-
-@njit
-def make(work, branch):
-    """Push the front word, or take the stack word at depth 0, 1 or 2 away."""
-    size, trail = work[AT, SIZE], work[AT, TRAIL]
-    work[AT, TRAIL] = trail + 1
-    if branch == PUSH:
-        word = work[AT, FRONT]
-        work[STACK, size] = word
-        work[STAYS, size] = min(work[STAYS, size - 1], work[REMOVED_AT, word])
-        work[DECLINED, word] = NEVER
-        work[AT, SIZE], work[AT, FRONT] = size + 1, word + 1
-        work[AT, KEY] ^= work[SHIFT_KEY, word]
-        if work[AT, IS_HARD]:
-            count_stuck(work, size)
-        work[MOVES, trail] = PUSH
-        return
-    first = size - 1 - branch
-    word = work[STACK, first]
-    for position in range(first, size - 1):
-        work[STACK, position] = work[STACK, position + 1]
-        place(work, position)
-    if branch > 0:
-        work[BELOW, work[STACK, size - 2]] -= are_linked(work, word, work[STACK, size - 2])
-    work[AT, SIZE] = size - 1
-    work[HERE, word] = 0
-    work[KIDS, work[HEAD, word]] -= 1
-    work[AT, KEY] ^= work[REMOVAL_KEY, word]
-    work[MOVES, trail] = 4 * word + branch
-
-
-@njit
-def undo(work, mark):
-    """Take moves back until there were `mark` of them."""
-    while work[AT, TRAIL] > mark:
-        work[AT, TRAIL] -= 1
-        move, size = work[MOVES, work[AT, TRAIL]], work[AT, SIZE]
-        if move == PUSH:
-            work[AT, FRONT] -= 1
-            work[AT, SIZE] = size - 1
-            work[AT, KEY] ^= work[SHIFT_KEY, work[AT, FRONT]]
-            continue
-        word = move >> 2
-        work[AT, SIZE] = size + 1
-        work[HERE, word] = 1
-        work[KIDS, work[HEAD, word]] += 1
-        work[AT, KEY] ^= work[REMOVAL_KEY, word]
-        if move & 3:
-            work[BELOW, work[STACK, size - 1]] += are_linked(work, word, work[STACK, size - 1])
-        for position in range(size - (move & 3), size + 1):
-            word, work[STACK, position] = work[STACK, position], word
-            place(work, position)
-
-
-@njit
-def place(work, position):
-    """A word came to this position of the stack."""
-    removed_at = work[REMOVED_AT, work[STACK, position]]
-    work[STAYS, position] = min(work[STAYS, position - 1], removed_at)
-
-
-@njit
-def are_linked(work, a, b):
-    """1 if there is a gold arc between two stack words."""
-    return 1 if work[HEAD, a] == b or work[HEAD, b] == a else 0
-
-
-@njit
-def count_stuck(work, position):
-    """STUCK and BELOW of the word at this position of arc-standard's stack.
-
-    With only stack words up to p below it, the word either becomes the dependent of the one at p,
-    and what is lost then is known, or its head.
-    """
-    word, below = work[STACK, position], 0
-    for p in range(position):
-        other = work[STACK, p]
-        is_head = work[HEAD, word] == other
-        below += is_head or work[HEAD, other] == word
-        lost = below - is_head
-        if p > 0:
-            as_head = work[STUCK + word, p - 1] + work[BELOW, other] + is_head
-            lost = min(lost + work[STUCK + other, p - 1], as_head)
-        work[STUCK + word, p] = lost
-    work[BELOW, word] = below
-
-
-@njit
-def least_extra(work):
-    """A lower bound of extra: arcs lost in the buffer, and between stack words."""
-    least, size = work[LEAST, work[AT, FRONT]], work[AT, SIZE]
-    if size > 1 and work[AT, IS_HARD]:
-        least += work[STUCK + work[STACK, size - 1], size - 2]
-    return least
-
-
-# --- the search ----------------------------------------------------------------------------------
-
-
-@njit
 def extra(work, known, low, high):
     """extra of the state at hand, known to be low … high."""
     key, start = work[AT, KEY], work[AT, TRAIL]
@@ -302,7 +188,7 @@ def extra(work, known, low, high):
 
 @njit
 def search(work, known, k):
-    """Whether extra ≤ k. The moves of the way that was tried last are left made."""
+    """Whether extra ≤ k. The moves of the path that was tried last are left made."""
     choices = 0
     while True:
         verdict = run_freely(work, known, k)
@@ -374,9 +260,6 @@ def next_branch(work, known, choice):
     return NONE
 
 
-# --- filling the workspace -----------------------------------------------------------------------
-
-
 @njit
 def fill_row(work, known, head, random):
     """Keys, lower bounds and witness of a gold tree."""
@@ -416,37 +299,3 @@ def undo_into_witness(work):
             work[REMOVED_AT, move >> 2] = front
             rest += price_of(work, move & 3)
     work[REST, work[AT, FRONT]] = rest
-
-
-@njit
-def load_state(work, stack, size, front):
-    """Make this the state at hand."""
-    work[AT, SIZE], work[AT, FRONT] = size, front
-    for position in range(size):
-        work[STACK, position] = stack[position]
-    load_rest(work)
-
-
-@njit
-def load_rest(work):
-    """What follows from stack and front."""
-    n, front = work[AT, WORDS], work[AT, FRONT]
-    key = work[REMOVAL_KEY, n + 1]  # what was known of a longer or shorter sentence is forgotten
-    for word in range(n + 1):
-        work[HERE, word] = 1 if word >= front or word == 0 else 0
-        work[KIDS, word] = 0
-    work[STAYS, 0] = NEVER
-    for position in range(1, work[AT, SIZE]):
-        place(work, position)
-        work[HERE, work[STACK, position]] = 1
-    for word in range(1, n + 1):
-        if work[HERE, word] == 1:
-            work[KIDS, work[HEAD, word]] += 1
-        else:
-            key ^= work[REMOVAL_KEY, word]
-        if word < front:
-            key ^= work[SHIFT_KEY, word]
-    work[AT, KEY], work[AT, TRAIL] = key, 0
-    if work[AT, IS_HARD]:
-        for position in range(1, work[AT, SIZE]):
-            count_stuck(work, position)

@@ -56,7 +56,7 @@ SHIFT, RIGHT, LEFT, REDUCE = range(4)
 
 
 class ArcEagerOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     root_first: bool
     single_root: bool
@@ -80,8 +80,14 @@ class ArcEager(System):
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "RIGHT", "LEFT", "REDUCE")
     slots: ClassVar[tuple[str, ...]] = (
-        *("s0", "s1", "s2", "b0"),
-        *("s0.head", "s0.left", "s0.right", "b0.left"),
+        "s0",
+        "s1",
+        "s2",
+        "b0",
+        "s0.head",
+        "s0.left",
+        "s0.right",
+        "b0.left",
     )
 
     def __post_init__(self) -> None:

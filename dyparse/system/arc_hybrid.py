@@ -46,7 +46,7 @@ SHIFT, LEFT, RIGHT = range(3)
 
 
 class ArcHybridOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     single_root: bool
 
@@ -59,8 +59,15 @@ class ArcHybrid(System):
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
     slots: ClassVar[tuple[str, ...]] = (
-        *("s0", "s1", "s2", "b0", "b1"),
-        *("s0.left", "s0.right", "s1.right", "b0.left"),
+        "s0",
+        "s1",
+        "s2",
+        "b0",
+        "b1",
+        "s0.left",
+        "s0.right",
+        "s1.right",
+        "b0.left",
     )
 
     @property

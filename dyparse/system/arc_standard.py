@@ -46,7 +46,7 @@ REACH = 2  # s0 and s1 can be removed
 
 
 class ArcStandardOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     single_root: bool
 
@@ -59,8 +59,14 @@ class ArcStandard(System):
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
     slots: ClassVar[tuple[str, ...]] = (
-        *("s0", "s1", "s2", "b0"),
-        *("s0.left", "s0.right", "s1.left", "s1.right"),
+        "s0",
+        "s1",
+        "s2",
+        "b0",
+        "s0.left",
+        "s0.right",
+        "s1.left",
+        "s1.right",
     )
 
     @property

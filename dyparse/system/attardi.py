@@ -53,7 +53,7 @@ REACH = 3  # s0, s1 and s2 can be removed
 
 
 class AttardiOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     single_root: bool
 
@@ -66,8 +66,15 @@ class Attardi(System):
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "LEFT2", "RIGHT2")
     slots: ClassVar[tuple[str, ...]] = (
-        *("s0", "s1", "s2", "s3", "b0"),
-        *("s0.left", "s0.right", "s1.left", "s1.right"),
+        "s0",
+        "s1",
+        "s2",
+        "s3",
+        "b0",
+        "s0.left",
+        "s0.right",
+        "s1.left",
+        "s1.right",
     )
 
     @property

@@ -42,16 +42,14 @@ from dyparse.system import (
     stack_top,
 )
 from dyparse.system._best_gains import is_known_projective
-from dyparse.system._buffer_gains import (
+from dyparse.system._buffer_gains import gains_after_push, gains_around, tables_for
+from dyparse.system._buffer_tables import (
     GOAL,
     BufferGold,
-    gains_after_push,
-    gains_around,
     longest_gap,
     make_gold,
     place_of,
     span,
-    tables_for,
 )
 
 SHIFT, RIGHT, LEFT, REDUCE = range(4)
@@ -60,7 +58,7 @@ EXACT_WORDS = 60  # planning gaps of any length takes memory and time with more 
 
 
 class BufferOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     left_buffer: bool
     right_buffer: bool
@@ -82,12 +80,26 @@ class Buffer(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = (
-        *("SHIFT", "RIGHT", "LEFT", "REDUCE"),
-        *("LEFT_BUFFER", "RIGHT_BUFFER", "LEFT_NONPROJECTIVE", "RIGHT_NONPROJECTIVE"),
+        "SHIFT",
+        "RIGHT",
+        "LEFT",
+        "REDUCE",
+        "LEFT_BUFFER",
+        "RIGHT_BUFFER",
+        "LEFT_NONPROJECTIVE",
+        "RIGHT_NONPROJECTIVE",
     )
     slots: ClassVar[tuple[str, ...]] = (
-        *("s0", "s1", "s2", "b0", "b1"),
-        *("s0.head", "s0.left", "s0.right", "b0.left", "b1.left"),
+        "s0",
+        "s1",
+        "s2",
+        "b0",
+        "b1",
+        "s0.head",
+        "s0.left",
+        "s0.right",
+        "b0.left",
+        "b1.left",
     )
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ Parsing; costs corrected (their REDUCE omits a lost arc, their LEFT counts one t
 
 The root waits at the end of the buffer, all words leave the stack, 2n moves. The label of an arc is
 chosen from its head and dependent when the tree is complete, so an arc that REDUCE adds needs no
-label stored by the SHIFT before: both ways give the same.
+label stored by the SHIFT before.
 
 Oracles as in arc-eager: closed form for projective gold trees without the single-root rule, best
 gains for everything else. Training prefers, among the moves of cost 0, those that are legal and
@@ -47,7 +47,7 @@ __all__ = ["NonMonotonic", "features"]  # the kernel of arc-eager that holds her
 
 
 class NonMonotonicOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     left_arc: bool
     reduce: bool
@@ -171,7 +171,7 @@ def last_dependent(states, i, head, end):
 def static(options, states, i, gold, is_legal, costs):
     """As in arc-eager: LEFT, RIGHT, SHIFT, REDUCE, the first that is legal and of least cost.
 
-    A mistake that can be repaired costs nothing; `prefer` keeps it off the canonical way.
+    A mistake that can be repaired costs nothing; `prefer` keeps it out of the canonical derivation.
     """
     return first_best((LEFT, RIGHT, SHIFT, REDUCE), is_legal, costs)
 
@@ -195,10 +195,10 @@ def has_closed_form(options, states, i, gold):
 
 @njit
 def prefer(options, states, i, gold, is_legal, costs):
-    """Of the moves of cost 0, let only those keep it that monotonic arc-eager likes too.
+    """Of the moves of cost 0, let only those keep it that cost 0 in monotonic arc-eager too.
 
     Where there are none, all keep it. A word that has no head may be on a stack from which
-    monotonic arc-eager reaches no tree with one root; then it has no say.
+    monotonic arc-eager reaches no tree with one root; then all keep it too.
     """
     likes = gold.likes[i]
     if has_closed_form(options, states, i, gold):

@@ -61,7 +61,7 @@ SWAP = 3
 
 
 class SwapOptions(NamedTuple):
-    """What the kernels are told."""
+    """Options as numbers, for the compiled kernels."""
 
     single_root: bool
 
@@ -83,8 +83,16 @@ class Swap(System):
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "SWAP")
     slots: ClassVar[tuple[str, ...]] = (
-        *("s0", "s1", "s2", "b0", "b1"),
-        *("s0.left", "s0.right", "s1.left", "s1.right", "b0.left"),
+        "s0",
+        "s1",
+        "s2",
+        "b0",
+        "b1",
+        "s0.left",
+        "s0.right",
+        "s1.left",
+        "s1.right",
+        "b0.left",
     )
     exact: ClassVar[bool] = False
 

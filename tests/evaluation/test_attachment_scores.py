@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.exhaustive import all_trees, random_tree
+from helpers.random_trees import random_tree
 from udtools import udeval
 
 from dyparse import treebank
@@ -15,6 +15,7 @@ from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
 from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.evaluation.exhaustive import all_trees
 from dyparse.evaluation.score_report import nonprojective_arcs, score_report
 
 PROJECT = Path(__file__).parents[2]

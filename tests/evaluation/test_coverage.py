@@ -7,21 +7,19 @@ import sys
 
 import numpy as np
 import pytest
-from helpers.exhaustive import (
-    all_trees,
-    explore,
-    is_projective,
-    least_losses,
-    most_gold_arcs,
-    random_tree,
-    root_children,
-)
+from helpers.random_trees import is_projective, most_gold_arcs, random_tree
 from helpers.tiny import sample
 
 from dyparse import system as systems
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation import coverage as module
 from dyparse.evaluation.coverage import Coverage, Row, coverage, lost_arcs, nonprojective, table
+from dyparse.evaluation.exhaustive import (
+    all_trees,
+    least_losses,
+    reachable_states,
+    root_children,
+)
 
 DEV = sample("dev")[:30]
 CROSSED = "".join(  # 1 → 3 and 2 → 4 cross
@@ -73,7 +71,7 @@ def test_the_canonical_moves_lose_as_few_arcs_as_any_moves(name):
     system, trees = systems.load(name), all_trees(3)
     if not system.exact:  # then only trees that the options allow are meant to be reached
         trees = trees[root_children(trees) == 1]
-    least = least_losses(system, explore(system, 3), trees)[0][0]
+    least = least_losses(system, reachable_states(system, 3), trees)[0][0]
     np.testing.assert_array_equal(lost_arcs(system, trees[:, 1:]), least)
 
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from helpers.exhaustive import random_tree
+from helpers.random_trees import random_tree
 from helpers.tiny import sample
 
 from dyparse import system as systems

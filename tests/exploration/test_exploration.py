@@ -1,4 +1,4 @@
-"""Every exploration of conf/exploration: what it takes, and what it leaves to the loss."""
+"""Every exploration of conf/exploration: the moves it takes, and the costs that it leaves."""
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from dyparse.exploration import Choice, follow, uniform
 from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.curriculum import Curriculum
 from dyparse.exploration.dagger import Dagger
+from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.exploration.sample import Sample
 from dyparse.exploration.static import Static
@@ -24,7 +25,7 @@ def exploration_of(path):
 
 
 def choices(count, seed=0):
-    """Random situations: some moves legal, ties among costs, the canonical move one of the best."""
+    """Random states: some moves legal, ties among costs, the canonical move one of the best."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         legal = rng.random(M) < 0.6
@@ -40,7 +41,7 @@ def copied(choice):
 
 
 def taken(exploration, choice, epoch=5, random=None):
-    """The move that an exploration takes; its choice is left alone."""
+    """The move that an exploration takes; the choice is not changed."""
     random = np.zeros(1, dtype=np.uint64) if random is None else random
     return follow(exploration.policy, epoch, copied(choice), random, 0)
 
@@ -135,7 +136,7 @@ def test_explore_follows_the_model_after_its_first_epochs(options, epoch, follow
 
 
 @pytest.mark.parametrize("probability", [0.1, 0.5, 0.9])
-def test_explore_follows_the_model_as_often_as_it_is_told(probability):
+def test_explore_follows_the_model_with_its_probability(probability):
     policy = Explore(first_epochs=0, probability=probability).policy
     choice = Choice(
         np.array([2.0, 1.0, 0.0, 0.0], dtype=np.float32),
@@ -175,7 +176,7 @@ LEGAL = np.array([True, True, False, True, True])
 
 
 def fixed_choice(scores=SCORES, legal=LEGAL):
-    """One situation, for many draws; the first move is the best."""
+    """One state, for many draws; the first move is the best."""
     cost = np.arange(len(scores), dtype=np.int32)
     return Choice(np.asarray(scores, dtype=np.float32), legal, cost, 0)
 
@@ -257,7 +258,7 @@ def test_sample_stays_on_the_gold_path_in_its_first_epochs_and_leaves_the_costs(
         ({"round_epochs": 3}, 7, 0.25),
     ],
 )
-def test_in_round_r_of_dagger_the_oracle_leads_as_often_as_its_decay_says(
+def test_in_round_r_of_dagger_the_oracle_chooses_with_the_decayed_probability(
     options, epoch, of_oracle
 ):
     """Here the model's move is 3, the oracle's 0."""
@@ -277,21 +278,17 @@ def test_dagger_takes_the_favourite_of_all_moves_or_of_the_best_and_leaves_the_c
         np.testing.assert_array_equal(seen.cost, choice.cost)
 
 
-def test_dagger_walks_in_the_first_epoch_of_each_round():
-    walks = {n: [e for e in range(1, 9) if Dagger(n).rolls_out_in(e)] for n in (1, 2, 3, 20)}
-    assert walks == {1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [1, 3, 5, 7], 3: [1, 4, 7], 20: [1]}
+def test_dagger_makes_rollouts_in_the_first_epoch_of_each_round():
+    epochs = {n: [e for e in range(1, 9) if Dagger(n).rolls_out_in(e)] for n in (1, 2, 3, 20)}
+    assert epochs == {1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [1, 3, 5, 7], 3: [1, 4, 7], 20: [1]}
 
 
 @explorations
-def test_what_keeps_no_states_walks_in_every_epoch(path):
+def test_dagger_keeps_states_and_all_others_make_rollouts_in_every_epoch(path):
     exploration = exploration_of(path)
+    assert exploration.keeps_states == path.stem.startswith("dagger")
     assert exploration.rolls_out_in(1)
     assert exploration.keeps_states or all(map(exploration.rolls_out_in, range(1, 50)))
-
-
-def test_only_dagger_keeps_states():
-    kept = {path.stem for path in yamls("exploration") if exploration_of(path).keeps_states}
-    assert kept == {"dagger", "dagger_replay"}
 
 
 # --- curriculum ----------------------------------------------------------------------------------
@@ -314,27 +311,14 @@ def test_a_curriculum_does_what_its_stages_do_moves_and_costs_alike(first, then)
         assert alone == within
 
 
-def test_a_curriculum_calls_all_but_the_canonical_move_wrong_only_while_it_is_static():
-    exploration = Curriculum(first="static", then="ambiguity", first_epochs=3)
-    for epoch in (1, 3, 4):
-        for choice in choices(50):
-            seen = copied(choice)
-            move = follow(exploration.policy, epoch, seen, np.zeros(1, dtype=np.uint64), 0)
-            if epoch <= 3:
-                assert move == choice.canonical
-                assert seen.cost.tolist() == [int(m != move) for m in range(M)]
-            else:
-                np.testing.assert_array_equal(seen.cost, choice.cost)
-
-
-def test_a_curriculum_whose_first_stage_has_no_epochs_begins_with_the_second():
+def test_a_curriculum_whose_first_stage_has_no_epochs_starts_with_the_second():
     exploration = Curriculum(first="static", then="ambiguity", first_epochs=0)
     for choice in choices(50):
         assert taken(exploration, choice, epoch=1) == favourite(choice, best(choice))
 
 
-def test_a_stage_counts_epochs_from_the_beginning_of_the_training():
-    """In epoch 3 `explore` is past its own first two epochs, though only now its turn comes."""
+def test_a_stage_counts_epochs_from_the_start_of_training():
+    """In epoch 3 `explore` is past its own first two epochs, though it has only just started."""
     exploration = Curriculum(then="explore:first_epochs=2+probability=1.0", first_epochs=2)
     for choice in choices(50):
         assert taken(exploration, choice, epoch=3) == favourite(choice, choice.legal)
@@ -376,6 +360,7 @@ def test_a_stage_that_cannot_be_one_is_refused_by_the_option_it_was_named_in(sta
         (Dagger, {"decay": -0.1}, "exploration.decay is -0.1"),
         (Dagger, {"decay": float("nan")}, "exploration.decay is nan"),
         (Dagger, {"round_epochs": 0}, "exploration.round_epochs is 0"),
+        (DaggerReplay, {"replayed_rollouts": 0}, "exploration.replayed_rollouts is 0"),
         (Curriculum, {"first_epochs": -1}, "exploration.first_epochs is -1"),
     ],
 )

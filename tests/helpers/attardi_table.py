@@ -2,10 +2,10 @@
 
 Gómez-Rodríguez, Sartorio & Satta (2014), Algorithm 1 and its two stages, in plain Python, for
 systems without the single-root rule. Two sentences of the paper are wrong as printed; `corrected`
-mends them:
+fixes them:
 
 * section 5.2 reduces a subtree in the buffer that contains words whose gold head is not in the
-  buffer: they would get a wrong head unnoticed;
+  buffer: they would get a wrong head at no cost;
 * lines 18, 21, 24, 27 ask whether the head of the new arc is still there; the gold head of its
   dependent is meant.
 
@@ -25,7 +25,7 @@ Cell = dict[Item, int]
 
 
 class Table(NamedTuple):
-    """Cells, and what the algorithm looks up while it fills them."""
+    """Cells, and the inputs that the algorithm looks up while it fills them."""
 
     cells: dict[tuple[int, int], Cell]
     gold: list[int]
@@ -65,7 +65,7 @@ def fill_diagonal(table: Table) -> None:
 
 
 def process_cell(table: Table, i: int, k: int, j: int) -> None:
-    """Lines 14 to 28: two pieces of a way, one after the other, and then a move with an arc."""
+    """Lines 14 to 28: two pieces of a derivation, one after the other, and a move with an arc."""
     target = table.cells[i, j]
     for (h1, h2, h3), loss in table.cells[i, k].items():
         for (above, h4, h5), more in table.cells[k, j].items():
@@ -106,7 +106,7 @@ def reduced_buffer(gold: list[int], stack: list[int], buffer: list[int], version
 
 
 def ancestors(gold: list[int], word: int) -> list[int]:
-    """The word and what is above it."""
+    """The word and all above it."""
     found = [word]
     while found[-1] > 0:
         found.append(gold[found[-1]])

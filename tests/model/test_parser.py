@@ -3,7 +3,6 @@
 import conllu
 import pytest
 import torch
-from helpers.exhaustive import are_trees, root_children
 from helpers.tiny import fresh_parser, sample
 
 import dyparse
@@ -11,6 +10,7 @@ from dyparse import system as systems
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.evaluation.exhaustive import are_trees, root_children
 from dyparse.model.parser import as_sentence
 
 TEXT = "The dog sleeps, and it's Mary's 3 one."

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.exhaustive import pick
+from helpers.rollouts import pick
 from helpers.tiny import yamls
 
 from dyparse import system as systems
@@ -12,15 +12,17 @@ from dyparse.rollout.replay import Replayed, replay
 WORDS = np.array([4, 1, 9, 2, 13, 6], dtype=np.int32)
 NAMES = [path.stem for path in yamls("system")]
 VARIANTS = [
-    *("arc_eager:root=first", "arc_eager:root=first,single_root=false"),
-    *("nonmonotonic:left_arc=false", "nonmonotonic:reduce=false,single_root=false"),
+    "arc_eager:root=first",
+    "arc_eager:root=first,single_root=false",
+    "nonmonotonic:left_arc=false",
+    "nonmonotonic:reduce=false,single_root=false",
     "buffer:left_buffer=false,right_nonprojective=false",
 ]
 all_systems = pytest.mark.parametrize("text", NAMES + VARIANTS)
 
 
-def random_walk(system, seed, words=WORDS):
-    """(sentence [T], move [T], heads at the end, what `Replayed` has for every move).
+def random_rollout(system, seed, words=WORDS):
+    """(sentence [T], move [T], heads at the end, `Replayed` as it should be).
 
     One move in each sentence, then one more in each, …: moves of several sentences alternate.
     """
@@ -32,12 +34,12 @@ def random_walk(system, seed, words=WORDS):
         system.step(states, moves)
         sentence.extend(going)
         move.extend(moves[going])
-        seen.extend(what_was_done(before, states, b) for b in going)
+        seen.extend(step_of(before, states, b) for b in going)
     columns = [np.array(column) for column in zip(*seen, strict=True)]
     return np.array(sentence), np.array(move), system.heads(states), Replayed(*columns)
 
 
-def what_was_done(before, after, b):
+def step_of(before, after, b):
     """One step of sentence b, read off the states before and after it."""
     stack = before.stack[b, : before.stack_size[b]].tolist()
     buffer = before.buffer[b, before.front[b] : before.end[b]].tolist()
@@ -53,7 +55,7 @@ def what_was_done(before, after, b):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_replay_meets_the_same_states_and_ends_with_the_same_heads(text, seed):
     system = systems.load(text)
-    sentence, move, heads, expected = random_walk(system, seed)
+    sentence, move, heads, expected = random_rollout(system, seed)
     found_heads, found = replay(system, WORDS, sentence, move)
     np.testing.assert_array_equal(found_heads, heads)
     for name in Replayed._fields:
@@ -64,7 +66,7 @@ def test_a_replay_meets_the_same_states_and_ends_with_the_same_heads(text, seed)
 @all_systems
 def test_only_the_order_within_a_sentence_matters(text):
     system = systems.load(text)
-    sentence, move, heads, expected = random_walk(system, 3)
+    sentence, move, heads, expected = random_rollout(system, 3)
     order = np.argsort(sentence, kind="stable")
     found_heads, found = replay(system, WORDS, sentence[order], move[order])
     np.testing.assert_array_equal(found_heads, heads)
@@ -75,7 +77,7 @@ def test_only_the_order_within_a_sentence_matters(text):
 @all_systems
 def test_the_last_arc_that_each_word_got_is_its_head_and_others_hang_from_the_root(text):
     system = systems.load(text)
-    sentence, move, heads, _ = random_walk(system, 4)
+    sentence, move, heads, _ = random_rollout(system, 4)
     _, found = replay(system, WORDS, sentence, move)
     by_arcs = np.zeros_like(heads)
     for b, head, dependent, replaced in zip(
@@ -91,7 +93,7 @@ def test_the_last_arc_that_each_word_got_is_its_head_and_others_hang_from_the_ro
 @pytest.mark.parametrize("text", NAMES)
 def test_heads_are_replaced_by_nonmonotonic_moves_only(text):
     system = systems.load(text)
-    sentence, move, _, _ = random_walk(system, 5)
+    sentence, move, _, _ = random_rollout(system, 5)
     _, found = replay(system, WORDS, sentence, move)
     replaces = found.replaced != NONE
     assert replaces.any() == (text == "nonmonotonic")

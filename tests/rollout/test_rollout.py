@@ -1,9 +1,9 @@
-"""The compiled walk against a slow one through the public face of every transition system."""
+"""Compiled rollouts against slow ones through the public methods of every transition system."""
 
 import numpy as np
 import pytest
-from helpers.exhaustive import are_trees, random_tree
-from helpers.random_scorers import random_scorer
+from helpers.random_trees import random_tree
+from helpers.rollouts import random_scorer
 from helpers.tiny import yamls
 from omegaconf import OmegaConf
 
@@ -11,6 +11,7 @@ from dyparse import system as systems
 from dyparse.config.build import build
 from dyparse.config.choices import text_of
 from dyparse.data.sentence import NONE
+from dyparse.evaluation.exhaustive import are_trees
 from dyparse.exploration import Choice, follow
 from dyparse.exploration.ambiguity import Ambiguity
 from dyparse.exploration.curriculum import Curriculum
@@ -25,7 +26,6 @@ OPTIONS = {"arc_eager": [{}, {"root": "first", "single_root": False}, {"single_r
 VARIANTS = [(name, options) for name in NAMES for options in OPTIONS.get(name, [{}])]
 WORDS = np.array([1, 7, 2, 12, 5, 1, 9], dtype=np.int32)
 EVEN = Explore(first_epochs=0, probability=0.5)
-
 
 all_systems = pytest.mark.parametrize(("name", "options"), VARIANTS)
 exact_systems = pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def scores_of(scorer, rows):
     return (scorer.output @ np.maximum(hidden, 0) + scorer.output_bias).astype(np.float32)
 
 
-def slow_walk(system, exploration, scorer, gold, *, epoch, seed):
-    """What is `VisitedStates` of every state, sentence by sentence, and the heads at the end.
+def slow_rollout(system, exploration, scorer, gold, *, epoch, seed):
+    """The fields of `VisitedStates`, sentence by sentence, and the heads at the end.
 
-    The numbers of each row's generator are drawn as the walk draws them.
+    Each row's generator draws the same numbers as in the compiled rollout.
     """
     random = np.random.default_rng(seed).integers(2**64, size=len(WORDS), dtype=np.uint64)
     N, visited, heads = int(WORDS.max()) + 1, [], []
@@ -78,7 +78,7 @@ def slow_walk(system, exploration, scorer, gold, *, epoch, seed):
     return [np.array(column) for column in zip(*visited, strict=True)], np.array(heads)
 
 
-def assert_same_walk(visited, slow):
+def assert_same_rollout(visited, slow):
     """The same states; costs only count where a move is legal."""
     for found, expected in zip(visited, slow, strict=True):
         assert found.shape == expected.shape
@@ -93,14 +93,13 @@ def assert_same_walk(visited, slow):
 @all_systems
 @explorations
 @pytest.mark.parametrize("epoch", [1, 2])
-def test_the_walk_equals_a_slow_one_through_the_public_face(name, options, path, epoch):
+def test_a_rollout_equals_a_slow_one_through_the_public_methods(name, options, path, epoch):
     system = systems.load(name, **options)
     exploration = build(OmegaConf.to_container(OmegaConf.load(path)), "exploration")
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS)
-    told = {"epoch": epoch, "seed": 3}
-    visited = rollout(system, exploration, scorer, WORDS, gold, **told)
-    slow, _ = slow_walk(system, exploration, scorer, gold, **told)
-    assert_same_walk(visited, slow)
+    visited = rollout(system, exploration, scorer, WORDS, gold, epoch=epoch, seed=3)
+    slow, _ = slow_rollout(system, exploration, scorer, gold, epoch=epoch, seed=3)
+    assert_same_rollout(visited, slow)
 
 
 @pytest.mark.parametrize("epoch", [2, 3])
@@ -113,18 +112,18 @@ def test_the_walk_equals_a_slow_one_through_the_public_face(name, options, path,
     ],
     ids=text_of,
 )
-def test_the_walk_follows_the_stage_and_the_round_that_the_epoch_is_in(exploration, epoch):
+def test_a_rollout_follows_the_stage_and_the_round_that_the_epoch_is_in(exploration, epoch):
     system = systems.load("arc_eager")
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="projective")
     visited = rollout(system, exploration, scorer, WORDS, gold, epoch=epoch, seed=3)
-    slow, _ = slow_walk(system, exploration, scorer, gold, epoch=epoch, seed=3)
-    assert_same_walk(visited, slow)
+    slow, _ = slow_rollout(system, exploration, scorer, gold, epoch=epoch, seed=3)
+    assert_same_rollout(visited, slow)
     strays = {"ambiguity": epoch == 3, "explore:first_epochs=0+probability=0.5": epoch == 2}
     assert visited.paid.any() == strays.get(getattr(exploration, "first", ""), epoch == 3)
 
 
 @all_systems
-def test_moves_and_sentences_are_noted_in_the_order_in_which_they_were_taken(name, options):
+def test_moves_and_sentences_are_recorded_in_the_order_in_which_they_were_taken(name, options):
     system = systems.load(name, **options)
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="displaced")
     visited = rollout(system, EVEN, scorer, WORDS, gold, epoch=1, seed=2)
@@ -142,19 +141,18 @@ def test_moves_and_sentences_are_noted_in_the_order_in_which_they_were_taken(nam
 
 
 @exact_systems
-def test_what_an_exploring_walk_pays_is_what_its_trees_get_wrong(name, options):
+def test_an_exploring_rollout_pays_for_the_wrong_heads_of_its_trees(name, options):
     system = systems.load(name, **options)
     scorer, gold = random_scorer(system, WORDS), random_gold(WORDS, kind="projective")
-    told = {"epoch": 1, "seed": 8}
-    visited = rollout(system, EVEN, scorer, WORDS, gold, **told)
-    slow, heads = slow_walk(system, EVEN, scorer, gold, **told)
-    assert_same_walk(visited, slow)
+    visited = rollout(system, EVEN, scorer, WORDS, gold, epoch=1, seed=8)
+    slow, heads = slow_rollout(system, EVEN, scorer, gold, epoch=1, seed=8)
+    assert_same_rollout(visited, slow)
     assert visited.paid.sum() == (heads[:, 1:] != gold[:, 1:]).sum() > 5
 
 
 @all_systems
 @pytest.mark.parametrize("exploration", [Static(), Ambiguity()], ids=["static", "ambiguity"])
-def test_walks_along_best_moves_pay_nothing_for_projective_trees(name, options, exploration):
+def test_rollouts_along_best_moves_pay_nothing_for_projective_trees(name, options, exploration):
     system = systems.load(name, **options)
     gold = random_gold(WORDS, kind="projective")
     visited = rollout(
@@ -165,7 +163,7 @@ def test_walks_along_best_moves_pay_nothing_for_projective_trees(name, options, 
 
 
 @all_systems
-def test_static_walks_have_one_best_move_and_ambiguous_ones_often_several(name, options):
+def test_static_rollouts_have_one_best_move_and_ambiguous_ones_often_several(name, options):
     system = systems.load(name, **options)
     gold = random_gold(WORDS, kind="projective")
     best = {}
@@ -180,7 +178,7 @@ def test_static_walks_have_one_best_move_and_ambiguous_ones_often_several(name, 
 
 
 @all_systems
-def test_the_greedy_walk_takes_the_favourite_legal_move_all_the_way(name, options):
+def test_greedy_decoding_takes_the_highest_scoring_legal_move_in_every_state(name, options):
     system = systems.load(name, **options)
     scorer = random_scorer(system, WORDS, seed=5)
     N = int(WORDS.max()) + 1
@@ -198,8 +196,8 @@ def test_the_greedy_walk_takes_the_favourite_legal_move_all_the_way(name, option
         assert are_trees(heads[b : b + 1, : n + 1])[0]
 
 
-def walks(system, seed, *, words=WORDS, threads=1):
-    """A walk under a seed, with the scorer and trees of WORDS."""
+def rolled_out(system, seed, *, words=WORDS, threads=1):
+    """The states visited under a seed, with the scorer and trees of WORDS."""
     N = int(WORDS.max()) + 1
     whole = random_scorer(system, WORDS)
     scorer = whole._replace(table=np.concatenate([whole.table[: len(words) * N], whole.table[-1:]]))
@@ -209,18 +207,18 @@ def walks(system, seed, *, words=WORDS, threads=1):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_walk_is_determined_by_its_seed(name):
+def test_a_rollout_is_determined_by_its_seed(name):
     system = systems.load(name)
-    first, again, other = walks(system, 4), walks(system, 4), walks(system, 5)
+    first, again, other = (rolled_out(system, seed) for seed in (4, 4, 5))
     for one, two in zip(first, again, strict=True):
         np.testing.assert_array_equal(one, two)
     assert len(first.paid) != len(other.paid) or (first.features != other.features).any()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_sentence_walks_the_same_whatever_follows_it_in_the_batch(name):
+def test_a_sentence_is_rolled_out_the_same_whatever_follows_it_in_the_batch(name):
     system = systems.load(name)
-    all_words, four = walks(system, 4), walks(system, 4, words=WORDS[:4])
+    all_words, four = rolled_out(system, 4), rolled_out(system, 4, words=WORDS[:4])
     T = len(four.paid)
     assert 0 < T < len(all_words.paid)
     empty, empty_of_four = all_words.features.max(), four.features.max()
@@ -235,10 +233,10 @@ def test_a_sentence_walks_the_same_whatever_follows_it_in_the_batch(name):
 def test_the_number_of_threads_changes_nothing(name):
     system = systems.load(name)
     scorer = random_scorer(system, WORDS)
-    alone, heads = walks(system, 4), decode_greedily(system, scorer, WORDS)
+    alone, heads = rolled_out(system, 4), decode_greedily(system, scorer, WORDS)
     for threads in (2, 3, len(WORDS), 20):
-        shared = walks(system, 4, threads=threads)
-        for one, other in zip(alone, shared, strict=True):
+        together = rolled_out(system, 4, threads=threads)
+        for one, other in zip(alone, together, strict=True):
             np.testing.assert_array_equal(one, other)
         np.testing.assert_array_equal(
             decode_greedily(system, scorer, WORDS, threads=threads), heads
@@ -246,9 +244,9 @@ def test_the_number_of_threads_changes_nothing(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_number_of_states_stays_within_what_the_system_promises(name):
+def test_no_more_states_are_visited_than_most_moves_allows(name):
     system = systems.load(name)
-    visited = walks(system, 1)
+    visited = rolled_out(system, 1)
     assert len(visited.paid) <= sum(system.most_moves(int(n)) for n in WORDS)
     assert all(len(array) == len(visited.paid) for array in visited)
     assert visited.legal.any(-1).all()

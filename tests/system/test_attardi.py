@@ -6,11 +6,12 @@ That costs are exact is tested in test_system.py, by exhaustive search over shor
 import numpy as np
 import pytest
 from helpers.attardi_table import table_loss
-from helpers.exhaustive import all_trees, most_gold_arcs, pick, random_tree, root_children, walk
-from test_system import REAL, UD, allowed_trees, promised_losses, random_trees
+from helpers.random_trees import random_tree
+from helpers.rollouts import REAL, pick, promised_losses, real_trees, roll_out
+from helpers.system_variants import allowed_trees
 
 from dyparse import system as systems
-from dyparse.data.conllu import read_sentences
+from dyparse.evaluation.exhaustive import all_trees, root_children
 from dyparse.system._removal_search import prepare_removals
 
 BOTH = pytest.mark.parametrize("name", ["arc_standard", "attardi"])
@@ -18,7 +19,7 @@ ROOTS = pytest.mark.parametrize("single_root", [False, True])
 
 
 def least_loss(system, states, gold):
-    """The loss at the end of a way of moves that cost nothing."""
+    """The loss at the end of moves that cost nothing."""
     states = states.copy()
     while not system.finished(states).all():
         legal, cost = system.legal(states), system.cost(states, gold)
@@ -29,7 +30,7 @@ def least_loss(system, states, gold):
 
 
 def table_of(states, gold, version="corrected"):
-    """What the table says of the only state."""
+    """The loss of the only state by the table."""
     stack = states.stack[0, : states.stack_size[0]].tolist()
     front, head = int(states.front[0]) + 1, states.head[0].tolist()
     return table_loss(gold[0].tolist(), stack, front, head, version)
@@ -43,8 +44,8 @@ def after(system, gold, moves):
     return states, np.array([[0, *gold]])
 
 
-def random_walk(system, words, rng):
-    """The states of a walk by chance."""
+def random_states(system, words, rng):
+    """The states of a random rollout."""
     states = system.start([words])
     while not system.finished(states).all():
         yield states
@@ -53,15 +54,15 @@ def random_walk(system, words, rng):
 
 
 def compare_with_table(trees, rng):
-    """Search and table agree in the states of a walk through each tree; how many were buildable."""
+    """Search and table agree in the states of a rollout of each tree; how many were buildable."""
     system, buildable = systems.load("attardi", single_root=False), 0
     for tree in trees:
         gold, start = np.array([tree]), system.start([len(tree) - 1])
         can = least_loss(system, start, gold) == 0
         buildable += can
-        for states in random_walk(system, len(tree) - 1, rng):
-            said = least_loss(system, states, gold)
-            assert table_of(states, gold, "corrected" if can else "exhaustive") == said
+        for states in random_states(system, len(tree) - 1, rng):
+            loss = least_loss(system, states, gold)
+            assert table_of(states, gold, "corrected" if can else "exhaustive") == loss
     return buildable
 
 
@@ -74,11 +75,7 @@ def test_search_and_table_agree_on_random_trees():
 
 @pytest.mark.parametrize("treebank", REAL)
 def test_search_and_table_agree_on_real_sentences(treebank):
-    files = sorted((UD / treebank).glob("*-ud-dev.conllu"))
-    if not files:
-        pytest.skip(f"no {treebank} in {UD}; set DYPARSE_UD to an unpacked UD release")
-    heads = (sentence.head for sentence in read_sentences(str(files[0]), trees=True))
-    trees = [np.array([0, *head]) for head in heads if 8 <= len(head) <= 13]
+    trees = [tree for tree in real_trees(treebank) if 8 <= len(tree) - 1 <= 13]
     assert compare_with_table(trees[:: len(trees) // 6], np.random.default_rng(1))
 
 
@@ -169,15 +166,7 @@ def test_static_removes_early_on_the_way_to_a_tree(name, single_root):
         np.testing.assert_array_equal(moves[best.any(-1)], expected[best.any(-1)])
         return moves
 
-    np.testing.assert_array_equal(walk(system, np.full(len(trees), 4), canonical), trees)
-
-
-@ROOTS
-def test_arc_standard_promises_the_nearest_projective_tree(single_root):
-    trees = random_trees(seed=8, count=40, longest=14)
-    promised = promised_losses(systems.load("arc_standard", single_root=single_root), trees)[:, 0]
-    nearest = [len(t) - 1 - most_gold_arcs(t, one_root=single_root) for t in trees]
-    np.testing.assert_array_equal(promised, nearest)
+    np.testing.assert_array_equal(roll_out(system, np.full(len(trees), 4), canonical), trees)
 
 
 @ROOTS
@@ -208,4 +197,4 @@ def test_costs_do_not_depend_on_how_many_known_states_are_remembered(name, singl
         np.testing.assert_array_equal(few, many)
         return pick(rng, legal & ((few == 0) | (rng.random((len(trees), 1)) < 0.2)))
 
-    walk(system, np.full(len(trees), 14), choose)
+    roll_out(system, np.full(len(trees), 14), choose)

@@ -1,22 +1,16 @@
-"""Arc-eager with buffer moves: what it builds, its canonical moves, gaps in long sentences."""
+"""Arc-eager with buffer moves: its trees, its canonical moves, gaps in long sentences."""
 
 import itertools
 
 import numpy as np
 import pytest
-from helpers.exhaustive import (
-    all_trees,
-    explore,
-    is_projective,
-    pick,
-    random_tree,
-    root_children,
-    walk,
-)
+from helpers.random_trees import is_projective, random_tree
+from helpers.rollouts import pick, roll_out
 
 from dyparse import system as systems
+from dyparse.evaluation.exhaustive import all_trees, reachable_states, root_children
 from dyparse.system import buffer
-from dyparse.system._buffer_gains import BASE
+from dyparse.system._buffer_tables import BASE
 
 BUFFER_MOVES = ("left_buffer", "right_buffer", "left_nonprojective", "right_nonprojective")
 EVERY_SUBSET = pytest.mark.parametrize(
@@ -32,12 +26,12 @@ def load(moves, **options):
 
 
 def buildable(system, words):
-    """The trees at the ends of all walks."""
-    ends = [system.heads(layer.states)[layer.finished] for layer in explore(system, words)]
+    """The trees at all ends."""
+    ends = [system.heads(layer.states)[layer.finished] for layer in reachable_states(system, words)]
     return {tuple(tree) for tree in np.concatenate(ends).tolist()}
 
 
-# --- what can be built ---------------------------------------------------------------------------
+# --- trees ---------------------------------------------------------------------------------------
 
 LBA, RBA, LNBA, RNBA = BUFFER_MOVES
 COUNTS = [  # moves, trees of 4 words, of 5 words, of 5 words with one root
@@ -74,13 +68,13 @@ def test_moves_within_the_buffer_alone_build_exactly_the_projective_trees(moves,
 @EVERY_SUBSET
 def test_a_move_that_is_left_out_is_never_legal_and_the_others_are(moves):
     system = load(moves, single_root=False)
-    seen = np.any([layer.legal.any(0) for layer in explore(system, 3)], axis=0)
+    seen = np.any([layer.legal.any(0) for layer in reachable_states(system, 3)], axis=0)
     names = {name.lower() for name, is_seen in zip(system.moves, seen, strict=True) if is_seen}
     assert names == {"shift", "right", "left", "reduce", *moves}
 
 
 def test_a_sentence_takes_between_one_and_two_moves_per_word():
-    layers = explore(load(BUFFER_MOVES), 4)
+    layers = reachable_states(load(BUFFER_MOVES), 4)
     assert {depth for depth, layer in enumerate(layers) if layer.finished.any()} == {4, 5, 6, 7, 8}
 
 
@@ -162,7 +156,7 @@ def test_static_follows_the_list_of_rules_on_the_way_to_a_tree(moves, single_roo
             assert move[0] == listed or costs[listed] > 0
             return move
 
-        np.testing.assert_array_equal(walk(system, [4], canonical)[0, 1:], gold[1:])
+        np.testing.assert_array_equal(roll_out(system, [4], canonical)[0, 1:], gold[1:])
 
 
 # --- bounded gaps --------------------------------------------------------------------------------
@@ -208,9 +202,9 @@ def test_with_bounded_gaps_the_oracle_never_promises_too_much(monkeypatch, gap, 
 
     def choose(states, legal):
         nonlocal compared, less
-        true, said = system.cost(states, exact), system.cost(states, bounded)
+        true, planned_cost = system.cost(states, exact), system.cost(states, bounded)
         going = legal.any(-1)
-        for costs in (true, said):
+        for costs in (true, planned_cost):
             assert (np.where(legal, costs, 99).min(-1) == 0)[going].all()
         most, planned = best_gains(exact, states), best_gains(bounded, states)
         known = (planned >= 0) & going
@@ -218,10 +212,10 @@ def test_with_bounded_gaps_the_oracle_never_promises_too_much(monkeypatch, gap, 
         compared += known.sum()
         less += (planned < most)[known].sum()
         if gap == 9:
-            np.testing.assert_array_equal(said[legal], true[legal])
+            np.testing.assert_array_equal(planned_cost[legal], true[legal])
         return pick(rng, legal & ((true == 0) | (rng.random(len(gold)) < 0.3)[:, None]))
 
-    walk(system, np.full(len(gold), 9), choose)
+    roll_out(system, np.full(len(gold), 9), choose)
     assert compared > 1000
     assert (less > 0) == (gap in (0, 1)) or gap == 2
 
@@ -235,7 +229,7 @@ def test_a_long_sentence_ends_no_worse_than_promised(moves):
     states = system.start(np.full(4, words))
     system.cost(states, prepared)
     promised = words - best_gains(prepared, states)
-    heads = walk(system, np.full(4, words), lambda s, _: system.static(s, prepared))
+    heads = roll_out(system, np.full(4, words), lambda s, _: system.static(s, prepared))
     losses = (heads != gold)[:, 1:].sum(-1)
     assert (losses <= promised).all()
     assert (promised <= 4).all()

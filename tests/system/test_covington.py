@@ -9,21 +9,20 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.exhaustive import (
-    all_trees,
-    explore,
-    least_losses,
-    pick,
-    random_tree,
-    root_children,
-    walk,
-)
+from helpers.random_trees import random_tree
+from helpers.rollouts import pick, roll_out
 
 from dyparse import system as systems
+from dyparse.evaluation.exhaustive import (
+    all_trees,
+    least_losses,
+    reachable_states,
+    root_children,
+)
 
 SIZES = pytest.mark.parametrize("words", [1, 2, 3, 4])
 RULES = pytest.mark.parametrize("single_root", [False, True])
-NEVER, DEAR = 10**6, 10**3  # weights of an arc that cannot be, and of one that should be alone
+NEVER, EXPENSIVE = 10**6, 10**3  # weights of an impossible arc, and of one that should be alone
 
 
 # --- the system as the paper has it: (s, b, heads), heads[w] = 0 while word w has none -----------
@@ -54,7 +53,7 @@ def above(heads, word):
 
 @functools.cache
 def ends(state):
-    """The heads of all ends that can be reached, without the detour through any formula."""
+    """The heads of all ends that can be reached, without any formula."""
     after = [follow(state, move) for move in ("SHIFT", "NO_ARC", "LEFT", "RIGHT")]
     return frozenset().union(*map(ends, filter(None, after))) or frozenset([state[2]])
 
@@ -150,15 +149,15 @@ def test_algorithm_1_with_corrected_root_arcs_is_the_loss_of_every_state(words):
 @SIZES
 def test_every_tree_can_be_built(single_root, words):
     system, trees = systems.load("covington", single_root=single_root), all_trees(words)
-    least = least_losses(system, explore(system, words), trees)[0][0]
+    least = least_losses(system, reachable_states(system, words), trees)[0][0]
     np.testing.assert_array_equal(least == 0, (root_children(trees) == 1) | (not single_root))
 
 
 @RULES
 @SIZES
-def test_only_states_in_which_an_arc_is_legal_are_asked(single_root, words):
+def test_only_states_in_which_an_arc_is_legal_are_visited(single_root, words):
     system = systems.load("covington", single_root=single_root)
-    start, *layers = explore(system, words)
+    start, *layers = reachable_states(system, words)
     arcs = [system.moves.index("LEFT"), system.moves.index("RIGHT")]
     assert [system.moves[m] for m in np.flatnonzero(start.legal[0])] == ["SHIFT"]
     for layer in layers:
@@ -169,7 +168,7 @@ def test_only_states_in_which_an_arc_is_legal_are_asked(single_root, words):
 @SIZES
 def test_exactly_the_moves_that_lead_to_no_allowed_tree_are_forbidden(single_root, words):
     system = systems.load("covington", single_root=single_root)
-    for layer in explore(system, words):
+    for layer in reachable_states(system, words):
         for row in np.flatnonzero(~layer.finished):
             for move, is_legal in zip(system.moves, layer.legal[row], strict=True):
                 after = follow(plain(layer.states, row), move)
@@ -194,7 +193,7 @@ def test_static_is_the_rule_of_the_paper_on_the_way_to_a_tree(single_root, words
             assert system.moves[system.static(states, tree[None])[0]] == expected
             return [system.moves.index(expected)]
 
-        np.testing.assert_array_equal(walk(system, [words], canonical)[0], tree)
+        np.testing.assert_array_equal(roll_out(system, [words], canonical)[0], tree)
 
 
 # --- longer sentences ----------------------------------------------------------------------------
@@ -230,8 +229,8 @@ def loss_by_lightest_tree(state, gold, *, single_root):
             can_meet = low == 0 or high > b or (high == b and low <= s)
             if head != word and (heads[word] == head if heads[word] else can_meet):
                 weight[head, word] = gold[word] != head
-    weight[0] += DEAR * single_root
-    return lightest(weight) - DEAR * single_root
+    weight[0] += EXPENSIVE * single_root
+    return lightest(weight) - EXPENSIVE * single_root
 
 
 @RULES
@@ -246,7 +245,7 @@ def test_the_lightest_tree_is_the_best_end(single_root):
 
 @RULES
 @pytest.mark.parametrize("seed", range(30))
-def test_cost_is_the_difference_of_lightest_trees_on_any_walk(single_root, seed):
+def test_cost_is_the_difference_of_lightest_trees_on_any_rollout(single_root, seed):
     system, rng = systems.load("covington", single_root=single_root), np.random.default_rng(seed)
     kind = ("any", "projective")[seed % 2]
     gold = random_tree(rng, int(rng.integers(5, 13)), kind, one_root=seed % 3 > 0)
@@ -262,4 +261,4 @@ def test_cost_is_the_difference_of_lightest_trees_on_any_walk(single_root, seed)
             assert cost[0, move] == loss(after) - loss(states)
         return pick(rng, legal & ((cost == 0) | (rng.random() < 0.4)))
 
-    walk(system, [len(gold) - 1], check_and_choose)
+    roll_out(system, [len(gold) - 1], check_and_choose)

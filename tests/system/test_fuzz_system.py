@@ -1,7 +1,7 @@
-"""Every transition system on random trees and random walks, through its public face.
+"""Every transition system on random trees and random rollouts, through its public methods.
 
-test_system.py looks at everything in sentences of up to five words, and at the costs of
-longer ones; here hypothesis looks for longer ones in which something else breaks.
+test_system.py checks everything in sentences of up to five words, and the costs of longer ones;
+here hypothesis looks for longer ones in which something else breaks.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from helpers.exhaustive import are_trees, is_projective, random_tree
 from helpers.fuzz_cases import cases
 from helpers.random_conllu import trees
-from helpers.tiny import yamls
+from helpers.random_trees import is_projective, random_tree
+from helpers.rollouts import GREED
+from helpers.system_variants import NAMES, allowed_trees, variants
 from hypothesis import given
 from hypothesis import strategies as st
-from test_system import GREED, allowed_trees, variants
 
 from dyparse import system as systems
+from dyparse.evaluation.exhaustive import are_trees
 
 LONGEST = 12
 LABELS = 3  # 0 is that of the root's dependents, which the system takes to be right
 
-each_system = pytest.mark.parametrize("name", [path.stem for path in yamls("system")])
+each_system = pytest.mark.parametrize("name", NAMES)
 
 
-class Walk(NamedTuple):
-    """What a walk ended with, and what it lost, in arcs, and in arcs and labels."""
+class Rollout(NamedTuple):
+    """The heads at the end of a rollout, and its losses: of arcs, and of arcs with labels."""
 
     heads: np.ndarray  # [N]
     wrong: int  # heads at the end
@@ -54,7 +55,7 @@ def option_values(name: str) -> st.SearchStrategy[tuple]:
 
 
 def check_state(system: Any, states: Any, prepared: Any, legal: np.ndarray) -> np.ndarray:
-    """What holds in every state before the end; the costs of its moves."""
+    """Check one state before the end; returns the costs of its moves."""
     assert legal.any()
     cost, target = system.cost(states, prepared)[0], system.target(states, prepared)[0]
     assert (cost[legal] >= 0).all()
@@ -66,7 +67,7 @@ def check_state(system: Any, states: Any, prepared: Any, legal: np.ndarray) -> n
     return np.asarray(cost)
 
 
-def take_walk(system: Any, gold: np.ndarray, label: np.ndarray, choose: Any) -> Walk:
+def roll_out(system: Any, gold: np.ndarray, label: np.ndarray, choose: Any) -> Rollout:
     """To the end by moves and labels of choose(states, legal, cost), a label where there is one."""
     states, prepared = system.start([len(gold) - 1]), system.prepare(gold[None])
     given, paid, paid_labelled = np.zeros_like(gold), 0, 0
@@ -87,7 +88,7 @@ def take_walk(system: Any, gold: np.ndarray, label: np.ndarray, choose: Any) -> 
     heads = system.heads(states)[0]
     wrong = heads != gold
     wrong[0] = False
-    return Walk(heads, wrong.sum(), paid, (wrong | (given != label)).sum(), paid_labelled)
+    return Rollout(heads, wrong.sum(), paid, (wrong | (given != label)).sum(), paid_labelled)
 
 
 def labels_for(rng: np.random.Generator, gold: np.ndarray) -> np.ndarray:
@@ -97,7 +98,7 @@ def labels_for(rng: np.random.Generator, gold: np.ndarray) -> np.ndarray:
 
 @each_system
 @cases(few=30, many=1_000)
-def test_any_walk_ends_in_time_with_a_tree_and_has_paid_what_it_lost(fuzz, name):
+def test_any_rollout_ends_in_time_with_a_tree_and_has_paid_what_it_lost(fuzz, name):
     @given(option_values(name), gold_trees(), st.integers(0, 2**32), st.sampled_from(GREED))
     def check(options, gold, seed, greed):
         system, rng = systems.load(name, **dict(options)), np.random.default_rng(seed)
@@ -107,31 +108,31 @@ def test_any_walk_ends_in_time_with_a_tree_and_has_paid_what_it_lost(fuzz, name)
             may = legal & (cost == 0) if rng.random() < greed else legal
             return rng.choice(np.flatnonzero(may)), rng.integers(LABELS)
 
-        walk = take_walk(system, gold, label, wander)
-        assert are_trees(walk.heads[None])[0]
-        assert allowed_trees(options, walk.heads[None])[0]
+        end = roll_out(system, gold, label, wander)
+        assert are_trees(end.heads[None])[0]
+        assert allowed_trees(options, end.heads[None])[0]
         if system.is_exact(len(gold) - 1):
             least = least_loss(system, gold)
-            assert walk.wrong - walk.paid == least
-            assert walk.wrong_labelled - walk.paid_labelled == least
+            assert end.wrong - end.paid == least
+            assert end.wrong_labelled - end.paid_labelled == least
 
     fuzz(check)
 
 
 def least_loss(system: Any, gold: np.ndarray) -> int:
-    """Wrong heads after a walk of best moves."""
+    """Wrong heads after best moves only."""
 
     def first_best(_states, legal, cost):
         return (legal & (cost == 0)).argmax(), 0
 
-    best = take_walk(system, gold, np.zeros_like(gold), first_best)
+    best = roll_out(system, gold, np.zeros_like(gold), first_best)
     assert best.paid == 0
     return best.wrong
 
 
 @each_system
 @cases(few=30, many=1_000)
-def test_the_canonical_walk_loses_as_little_as_any_and_nothing_of_a_tree_it_can_build(fuzz, name):
+def test_canonical_moves_lose_as_little_as_any_and_nothing_of_a_tree_that_can_be_built(fuzz, name):
     @given(option_values(name), gold_trees())
     def check(options, gold):
         system = systems.load(name, **dict(options))
@@ -140,11 +141,11 @@ def test_the_canonical_walk_loses_as_little_as_any_and_nothing_of_a_tree_it_can_
         def canonical(states, _legal, _cost):
             return system.static(states, prepared)[0], 0
 
-        walk = take_walk(system, gold, np.zeros_like(gold), canonical)
+        end = roll_out(system, gold, np.zeros_like(gold), canonical)
         can_build = is_projective(gold) or name == "swap"
         if can_build and allowed_trees(options, gold[None])[0]:
-            assert walk.wrong == 0
+            assert end.wrong == 0
         if system.is_exact(len(gold) - 1):
-            assert walk.wrong == least_loss(system, gold)
+            assert end.wrong == least_loss(system, gold)
 
     fuzz(check)

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from helpers.exhaustive import all_trees, explore, least_losses
-from test_system import EXACT
+from helpers.system_variants import EXACT
 
 from dyparse import system as systems
+from dyparse.evaluation.exhaustive import all_trees, least_losses, reachable_states
 from dyparse.system import States
 
 LABELS = 2  # 0 is the root's: all its dependents have it
@@ -70,17 +70,17 @@ def test_labelled_cost_is_the_difference_of_least_labelled_losses(name, options,
     labelled = Labelled(systems.load(name, **dict(options)))
     heads, rng = all_trees(words), np.random.default_rng(words)
     labels = np.where(heads == 0, 0, rng.integers(LABELS, size=heads.shape))
-    layers = explore(labelled, words)
+    layers = reachable_states(labelled, words)
     least = least_losses(labelled, layers, heads * LABELS + labels)
     for layer, here, below in zip(layers, least, [*least[1:], least[-1]], strict=True):
         for row in np.flatnonzero(~layer.finished):
             states = layer.states.take(np.full(len(heads), row))
-            said = labelled.system.labelled_cost(
+            cost = labelled.system.labelled_cost(
                 states.states, heads, labels, states.label, LABELS
             ).reshape(len(heads), -1)
             legal = layer.legal[row]
             true = below[layer.following[row, legal]].T - here[row][:, None]
-            np.testing.assert_array_equal(said[:, legal], true, err_msg=str(layer.paths[row]))
+            np.testing.assert_array_equal(cost[:, legal], true, err_msg=str(layer.paths[row]))
 
 
 def test_a_wrong_label_on_the_gold_arc_costs_one_and_on_another_arc_nothing_more():

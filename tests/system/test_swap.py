@@ -1,20 +1,20 @@
-"""Arc-hybrid with SWAP: what it builds, and how far its costs can be trusted."""
+"""Arc-hybrid with SWAP: its trees, and how far its costs can be trusted."""
 
 import functools
 
 import numpy as np
 import pytest
-from helpers.exhaustive import (
-    all_trees,
-    explore,
-    least_losses,
-    pairs,
-    random_tree,
-    root_children,
-    walk,
-)
+from helpers.random_trees import random_tree
+from helpers.rollouts import roll_out
 
 from dyparse import system as systems
+from dyparse.evaluation.exhaustive import (
+    all_trees,
+    least_losses,
+    pairs,
+    reachable_states,
+    root_children,
+)
 
 SHIFT, LEFT, RIGHT, SWAP = range(4)
 SINGLE_ROOT = pytest.mark.parametrize("single_root", [False, True])
@@ -33,7 +33,7 @@ def allowed_trees(words, single_root):
 
 @functools.cache
 def layers_of(words, single_root):
-    return explore(load(single_root=single_root), words)
+    return reachable_states(load(single_root=single_root), words)
 
 
 def state_after(system, words, taken):
@@ -92,7 +92,7 @@ def test_the_root_takes_a_dependent_before_the_end_only_without_the_single_root_
 
 @SINGLE_ROOT
 @SIZES
-def test_the_longest_walk_takes_as_many_moves_as_promised(single_root, words):
+def test_the_longest_derivation_takes_most_moves(single_root, words):
     """A swapped word is shifted again, so every pair of words may take two moves more."""
     assert len(layers_of(words, single_root)) - 1 == load(single_root=single_root).most_moves(words)
 
@@ -137,7 +137,7 @@ def test_static_builds_every_allowed_tree_by_the_published_moves(single_root, wo
             assert moves[row] == published_static(states, row, trees[row].tolist(), orders[row])
         return moves
 
-    np.testing.assert_array_equal(walk(system, np.full(len(trees), words), canonical), trees)
+    np.testing.assert_array_equal(roll_out(system, np.full(len(trees), words), canonical), trees)
 
 
 @SINGLE_ROOT
@@ -146,7 +146,9 @@ def test_static_builds_long_trees_with_many_crossing_arcs(single_root):
     for words in (12, 25, 40):
         trees = np.array([random_tree(rng, words, "any", one_root=single_root) for _ in range(10)])
         gold = system.prepare(trees)
-        heads = walk(system, np.full(10, words), lambda states, _, g=gold: system.static(states, g))
+        heads = roll_out(
+            system, np.full(10, words), lambda states, _, g=gold: system.static(states, g)
+        )
         np.testing.assert_array_equal(heads, trees)
 
 
@@ -192,9 +194,9 @@ def test_costs_after_errors_that_the_published_oracle_gets_wrong(taken, gold, co
     """The costs here are the true ones, found by search."""
     system, tree = load(single_root=False), np.array([[0, *gold]])
     states = state_after(system, 3, taken)
-    said, legal = system.cost(states, tree)[0], system.legal(states)[0]
+    cost, legal = system.cost(states, tree)[0], system.legal(states)[0]
     assert all(legal[move] for move in costs)
-    assert {move: said[move] for move in costs} == costs
+    assert {move: cost[move] for move in costs} == costs
 
 
 def test_words_inverted_on_the_stack_lose_an_arc_though_each_head_is_left():
@@ -224,10 +226,10 @@ def test_in_all_states_few_moves_of_cost_0_lose_an_arc(single_root, words):
             after = below[layer.following[rows]].transpose(0, 2, 1)  # [rows, trees, M]
             best = legal & (after == here[rows][:, :, None]).reshape(legal.shape)
             cost = system.cost(states, gold)
-            said = legal & (cost == 0)
+            free = legal & (cost == 0)
             assert (np.where(legal, cost, 99).min(-1) == 0).all()
-            total += len(said)
-            some_wrong += int((said & ~best).any(-1).sum())
-            all_wrong += int((~(said & best).any(-1)).sum())
+            total += len(free)
+            some_wrong += int((free & ~best).any(-1).sum())
+            all_wrong += int((~(free & best).any(-1)).sum())
     assert some_wrong <= (0.004 if single_root else 0.002) * total
     assert all_wrong <= (0.002 if single_root else 0.001) * total

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from helpers.exhaustive import random_tree
-from helpers.random_scorers import random_scorer
+from helpers.random_trees import random_tree
+from helpers.rollouts import random_scorer
 from helpers.tiny import fresh_parser, plan, sample, trained
 
 from dyparse import system as systems

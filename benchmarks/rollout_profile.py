@@ -1,7 +1,7 @@
-"""What the walk spends its time on, kernel by kernel.
+"""Where the time of a rollout goes, kernel by kernel; throughput.py prints it.
 
-The walk is one compiled function, in which no clock can be read. So the same walk is compiled with
-each kernel called a number of times more; what it takes longer is the time of that kernel.
+A rollout is one compiled function, in which no clock can be read. So the same loop is compiled with
+a number of extra calls of each kernel; the extra time is that of the kernel.
 """
 
 import time
@@ -27,15 +27,15 @@ from dyparse.system import (
 )
 
 KERNELS = ("features", "legal moves", "scores", "oracle", "choice")
-MORE = 20  # calls more of the kernel in question
+EXTRA_CALLS = 20  # of the kernel that is measured
 POLICY = Explore(first_epochs=0, probability=0.9).policy
 
 
 @cached_njit
-def _rollout(choices: Any, scorer: Any, walker: Any, gold: Any, calls: Any) -> int:
-    """The walk of dyparse.rollout.rollout; kernel k is called calls[k] times at each state."""
+def _rollout(choices: Any, scorer: Any, batch: Any, gold: Any, calls: Any) -> int:
+    """The loop of dyparse.rollout.rollout; kernel k is called calls[k] times in each state."""
     options, policy = choices
-    states, random = walker
+    states, random = batch
     N, F = states.stack.shape[1], scorer.table.shape[1]
     M, D = scorer.output.shape
     slots, rows = np.empty(F, dtype=np.int32), np.empty(F, dtype=np.int32)
@@ -66,10 +66,10 @@ def _rollout(choices: Any, scorer: Any, walker: Any, gold: Any, calls: Any) -> i
     return t
 
 
-def walk_shares(
+def kernel_fractions(
     system: System, scorer: Scorer, words: NDArray[np.int32], gold: NDArray[np.int32] | None
 ) -> dict[str, float]:
-    """Shares of the kernels in a walk; `step` is the rest: changing states, and the loop."""
+    """Fractions of a rollout's time; `step` is the rest: changing states, and the loop."""
 
     def seconds(calls: NDArray[np.int64]) -> float:
         best = np.inf
@@ -86,7 +86,8 @@ def walk_shares(
     seconds(once)  # compiles
     whole = seconds(once)
     spent = {
-        name: max(seconds(once + MORE * (np.arange(len(KERNELS)) == k)) - whole, 0.0) / MORE
+        name: max(seconds(once + EXTRA_CALLS * (np.arange(len(KERNELS)) == k)) - whole, 0.0)
+        / EXTRA_CALLS
         for k, name in enumerate(KERNELS)
         if gold is not None or name != "oracle"
     }

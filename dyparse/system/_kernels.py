@@ -1,0 +1,131 @@
+"""Kernels: the functions that every transition system implements, each about one state, row i.
+
+A declaration here is called like a function; the call reaches the function of the same name in the
+module of the system's options. A system implements all of them but `prefer`, which it may leave
+out. The functions that end in `_all` call a kernel for every row of a batch.
+"""
+
+from dyparse.data.sentence import NONE
+from dyparse.runtime.kernels import cached_njit, kernel, njit
+from dyparse.system._states import attach
+
+
+@kernel
+def begin(options, states, i):
+    """Fill stack and buffer of the initial state; everything else is empty already."""
+
+
+@kernel
+def is_finished(options, states, i):
+    """True if no move is left to take."""
+
+
+@kernel
+def legal(options, states, i, out):
+    """out[m] = 1 if move m may be taken, else 0."""
+
+
+@kernel
+def arc(options, states, i, move):
+    """(head, dependent) of the arc that the move adds, or (NONE, NONE)."""
+
+
+@kernel
+def step(options, states, i, move):
+    """Change stack and buffer as the move does; its arc has been added already."""
+
+
+@kernel
+def cost(options, states, i, gold, out):
+    """out[m] = gold arcs that legal move m makes unreachable.
+
+    Gold is what the system's `prepare` returned.
+    """
+
+
+@kernel
+def static(options, states, i, gold, is_legal, costs):
+    """The canonical move: legal and of least cost; the costs are those that `prefer` left."""
+
+
+@kernel
+def prefer(options, states, i, gold, is_legal, costs):
+    """Raise the cost of best moves that training should not aim at; most systems have none."""
+
+
+@kernel
+def features(options, states, i, out):
+    """out[f] = token in feature slot f, or NONE."""
+
+
+@njit
+def take_move(options, states, i, move):
+    """Add the arc of a move, then change stack and buffer."""
+    head, dependent = arc(options, states, i, move)
+    if dependent != NONE:
+        attach(states, i, head, dependent)
+    step(options, states, i, move)
+
+
+@njit
+def first_best(order, is_legal, costs):
+    """Of the moves in this order, the first that is legal and of least cost."""
+    best = NONE
+    for move in order:
+        if is_legal[move] and (best == NONE or costs[move] < costs[best]):
+            best = move
+    return best
+
+
+@cached_njit
+def begin_all(options, states):
+    for i in range(states.length.shape[0]):
+        begin(options, states, i)
+
+
+@cached_njit
+def legal_all(options, states, out):
+    for i in range(states.length.shape[0]):
+        legal(options, states, i, out[i])
+
+
+@cached_njit
+def finished_all(options, states, out):
+    for i in range(states.length.shape[0]):
+        out[i] = is_finished(options, states, i)
+
+
+@cached_njit
+def cost_all(options, states, gold, out):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            cost(options, states, i, gold, out[i])
+
+
+@cached_njit
+def static_all(options, states, gold, is_legal, costs, out):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            out[i] = static(options, states, i, gold, is_legal[i], costs[i])
+
+
+@cached_njit
+def prefer_all(options, states, gold, is_legal, costs):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            prefer(options, states, i, gold, is_legal[i], costs[i])
+
+
+@cached_njit
+def arcs_all(options, states, is_legal, out):
+    for i in range(states.length.shape[0]):
+        for move in range(is_legal.shape[1]):
+            if is_legal[i, move]:
+                out[i, move, 0], out[i, move, 1] = arc(options, states, i, move)
+
+
+@cached_njit
+def step_all(options, states, moves):
+    for i in range(states.length.shape[0]):
+        if not is_finished(options, states, i):
+            take_move(options, states, i, moves[i])
