@@ -20,8 +20,7 @@ from dyparse.errors import DyparseError
 from dyparse.model.checkpoint import ModelParts, read_checkpoint, write_checkpoint
 from dyparse.model.network import Model, fresh_model
 from dyparse.model.sizes import ScorerSizes
-from dyparse.rollout.replay import Replayed, replay
-from dyparse.rollout.rollout import GREEDY, VisitedStates, decode_greedily, rollout
+from dyparse.rollout.rollout import decode_greedily
 from dyparse.rollout.scorer import Scorer
 from dyparse.runtime.device import find_device
 from dyparse.runtime.threads import at_once, thread_pool
@@ -123,20 +122,6 @@ class Parser:
         encoded, scorer, words = self._encode(sentences)
         heads = decode_greedily(self.system, scorer, words, threads=torch.get_num_threads())
         return self._with_labels(sentences, encoded, heads)
-
-    @torch.inference_mode()
-    def watch_batch(
-        self, gold: Sequence[Sentence]
-    ) -> tuple[list[Sentence], VisitedStates, Replayed]:
-        """Trees of the sentences of one batch, as `parse_batch` makes them; the states on the way
-        with their costs for the gold trees; the tokens and arcs of the moves.
-        """
-        encoded, scorer, words = self._encode(gold)
-        visited = rollout(
-            self.system, GREEDY, scorer, words, self.collator.gold(gold).head, epoch=1, seed=0
-        )
-        heads, replayed = replay(self.system, words, visited.sentence, visited.move)
-        return self._with_labels(gold, encoded, heads), visited, replayed
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[Tensor, Scorer, NDArray[np.int32]]:
         """Vectors of all tokens, what scores the moves, and the words of each sentence, counted."""
