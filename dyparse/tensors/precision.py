@@ -3,8 +3,8 @@
 float32    none
 mixed      table, scores and labels, but not the encoder
 bfloat16   all of them
-auto       what pays where the device has instructions for bfloat16, else float32: all of them
-           on a GPU; mixed on a CPU, where an LSTM over small batches gains little by it
+auto       float32 unless the device has instructions for bfloat16; with them bfloat16 on a GPU,
+           and mixed on a CPU, where an LSTM over small batches gains little
 """
 
 from contextlib import AbstractContextManager
@@ -15,17 +15,17 @@ PRECISIONS = ("auto", "float32", "mixed", "bfloat16")
 
 
 def encoder_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """A context for the encoder."""
+    """Autocast context for the encoder."""
     return _autocast(device, is_half=resolved(precision, device) == "bfloat16")
 
 
 def scorer_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """A context for what comes after the encoder: table, scores and labels."""
+    """Autocast context for everything after the encoder: table, scores and labels."""
     return _autocast(device, is_half=resolved(precision, device) != "float32")
 
 
 def resolved(precision: str, device: torch.device) -> str:
-    """The precision that `auto` means on a device; others as they are."""
+    """The precision that `auto` stands for on a device; other precisions unchanged."""
     if precision != "auto":
         return precision
     if not has_bfloat16(device):
@@ -34,7 +34,7 @@ def resolved(precision: str, device: torch.device) -> str:
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Whether the device has instructions for it; where it has not, it is slower than float32."""
+    """Whether the device has instructions for bfloat16; without, it is slower than float32."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type == "cpu":
@@ -44,7 +44,7 @@ def has_bfloat16(device: torch.device) -> bool:
 
 
 def require_precision(precision: str, option: str) -> None:
-    """ValueError if there is none of this name."""
+    """ValueError if there is no precision of this name."""
     if precision not in PRECISIONS:
         raise ValueError(f"{option} is {precision!r}, expected one of {', '.join(PRECISIONS)}")
 

@@ -62,7 +62,7 @@ def test_runs_that_differ_in_their_seed_only_share_a_group(fake_wandb):
     for seed in (1, 2):
         fake = fake_wandb()
         WandbLogger().open(named(f"seed={seed}"), {})
-        groups.append(fake.told["group"])
+        groups.append(fake.options["group"])
     assert groups[0] == groups[1]
 
 
