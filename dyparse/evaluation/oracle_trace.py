@@ -150,7 +150,7 @@ def wrong_words(heads: Sequence[int], gold: Sequence[int]) -> tuple[int, ...]:
 
 
 class Page(NamedTuple):
-    """What is needed to write a derivation as text or JSON, beside the derivation."""
+    """Sentence, system and layout for writing a derivation as text or JSON."""
 
     sentence: Sentence
     system: str  # its name, and its options if any were given

@@ -2,12 +2,12 @@
 
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.exhaustive import all_trees, random_tree
+from helpers.tiny import UD
 from udtools import udeval
 
 from dyparse import treebank
@@ -17,8 +17,6 @@ from dyparse.errors import TreebankError
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.evaluation.score_report import nonprojective_arcs, score_report
 
-PROJECT = Path(__file__).parents[2]
-UD = Path(os.environ.get("DYPARSE_UD", PROJECT.parent / "shared" / "ud"))
 SAMPLE = Path(treebank.__file__).parent / "sample_data"
 REAL = ("UD_English-LinES", "UD_Gothic-PROIEL", "UD_Turkish-IMST", "UD_Hungarian-Szeged")
 
