@@ -1,8 +1,8 @@
-"""What users can mend: every error here is one message with place, finding and remedy."""
+"""Errors that users can fix: each is one message with place, finding and remedy."""
 
 
 class DyparseError(Exception):
-    """Root of the package's errors; entry points print the message and exit with status 2."""
+    """Base class of the package's errors; programs print the message and exit with status 2."""
 
 
 class TreebankError(DyparseError):
@@ -10,7 +10,7 @@ class TreebankError(DyparseError):
 
 
 class EmptyFileError(TreebankError):
-    """A CoNLL-U file holds no sentence."""
+    """A CoNLL-U file has no sentences."""
 
 
 class NoSplitError(TreebankError):
@@ -26,4 +26,4 @@ class ConfigError(DyparseError):
 
 
 class DyparseWarning(UserWarning):
-    """What users should know, while the work goes on; entry points print the message alone."""
+    """Something users should know that does not stop the program; printed as one line."""

@@ -1,3 +1,3 @@
-"""The version, in one place: read by the build, the package and every saved model."""
+"""The version of the package, for the build, `dyparse.__version__` and saved models."""
 
 __version__ = "0.1.0"

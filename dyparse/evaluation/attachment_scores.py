@@ -1,13 +1,13 @@
-"""How good predicted trees are: attachment scores, in percent.
+"""Attachment scores of predicted trees, in percent.
 
-LAS is read in two ways, so both have a name:
+LAS has two usual definitions, so each has a name:
 
 * `las`: head and full label right, subtypes included (`nsubj:pass` is not `nsubj`);
 * `las_universal`: head and universal label right, subtypes ignored. This is the LAS of the CoNLL
   2018 shared task; `uas` and `clas` are its UAS and CLAS (Zeman et al. 2018).
 
-Punctuation is what gold tags `PUNCT`, so that it does not depend on the tree; where a word has no
-tag, what gold relates as `punct`.
+A word is punctuation if its gold tag is `PUNCT`, so that this does not depend on the tree; an
+untagged word is, if its gold label is `punct`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ CONTENT_LABELS = frozenset((
 
 @dataclass(frozen=True)
 class Scores:
-    """The core figures over some words."""
+    """The core scores over some words."""
 
     sentences: int
     words: int
@@ -51,8 +52,8 @@ class Scores:
 class AlignedWords:
     """The words of all sentences in one row, gold beside predicted; W words in all."""
 
-    sentence: NDArray[np.int64]  # [W] which sentence it is in
-    number: NDArray[np.int64]  # [W] 1, 2, ... in its sentence
+    sentence: NDArray[np.int64]  # [W] position of its sentence
+    number: NDArray[np.int64]  # [W] 1, 2, ... within the sentence
     head: NDArray[np.int64]  # [W]
     predicted_head: NDArray[np.int64]  # [W]
     label: NDArray[np.int64]  # [W] position in labels
@@ -62,19 +63,19 @@ class AlignedWords:
 
     @property
     def head_right(self) -> NDArray[np.bool_]:
-        """[W]: the predicted head is the gold head."""
+        """[W]: whether the predicted head is the gold head."""
         return np.equal(self.head, self.predicted_head)
 
     @property
     def label_right(self) -> NDArray[np.bool_]:
-        """[W]: the predicted label is the gold label, subtype included."""
+        """[W]: whether the predicted label is the gold label, subtype included."""
         return np.equal(self.label, self.predicted_label)
 
 
 def attachment_scores(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], *, punctuation: bool = True
 ) -> Scores:
-    """The core figures of predicted trees over all words, or over all but punctuation."""
+    """The core scores of predicted trees over all words, or over all but punctuation."""
     words = align_words(gold, predicted)
     keep = ~words.punctuation | punctuation
     if not keep.any():
@@ -83,11 +84,11 @@ def attachment_scores(
 
 
 def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
-    """The core figures over the words to keep, at least one."""
-    same_kind, is_content, predicted_is_content = universal_labels(words)
+    """The core scores over the words to keep, of which there is at least one."""
+    labels = universal_labels(words)
     labelled = words.head_right & words.label_right
-    universal = words.head_right & same_kind
-    content, predicted_content = keep & is_content, keep & predicted_is_content
+    universal = words.head_right & labels.right
+    content, predicted_content = keep & labels.content, keep & labels.predicted_content
     return Scores(
         sentences=len(np.unique(words.sentence[keep])),
         words=int(keep.sum()),
@@ -103,17 +104,21 @@ def scores_of(words: AlignedWords, keep: NDArray[np.bool_]) -> Scores:
     )
 
 
-def universal_labels(
-    words: AlignedWords,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """[W] each: gold and predicted universal label are the same; the gold one is a content
-    label; the predicted one is.
-    """
-    kinds = [label.split(":")[0] for label in words.labels]
-    kind = np.unique(kinds, return_inverse=True)[1]  # [labels] number of the universal label
-    is_content = np.array([label in CONTENT_LABELS for label in kinds])
-    same_kind = kind[words.label] == kind[words.predicted_label]
-    return same_kind, is_content[words.label], is_content[words.predicted_label]
+class UniversalLabels(NamedTuple):
+    """Labels up to their colon: `nmod` for `nmod:poss`."""
+
+    right: NDArray[np.bool_]  # [W] gold and predicted one are the same
+    content: NDArray[np.bool_]  # [W] the gold one is a content label
+    predicted_content: NDArray[np.bool_]  # [W] the predicted one is
+
+
+def universal_labels(words: AlignedWords) -> UniversalLabels:
+    """Compare the universal labels of the words."""
+    names = [label.split(":")[0] for label in words.labels]
+    number = np.unique(names, return_inverse=True)[1]  # [labels]
+    is_content = np.array([name in CONTENT_LABELS for name in names])
+    right = number[words.label] == number[words.predicted_label]
+    return UniversalLabels(right, is_content[words.label], is_content[words.predicted_label])
 
 
 def align_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> AlignedWords:
@@ -142,14 +147,16 @@ def _row(columns: Iterable[Iterable[int]]) -> NDArray[np.int64]:
 
 
 def _numbered(labels: list[str], numbers: dict[str, int]) -> list[int]:
-    """The number of each label; new ones get the next number."""
+    """The number of each label; a new label gets the next number."""
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
 def _punctuation(sentence: Sentence) -> NDArray[np.bool_]:
-    pairs = zip(sentence.upos, sentence.label, strict=True)
-    is_punct = [t == "PUNCT" or (t == "_" and r.split(":")[0] == "punct") for t, r in pairs]
-    return np.array(is_punct, dtype=np.bool_)
+    is_punctuation = [
+        tag == "PUNCT" or (tag == "_" and label.split(":")[0] == "punct")
+        for tag, label in zip(sentence.upos, sentence.label, strict=True)
+    ]
+    return np.array(is_punctuation, dtype=np.bool_)
 
 
 def _percent(right: NDArray[np.bool_]) -> float:
@@ -157,7 +164,7 @@ def _percent(right: NDArray[np.bool_]) -> float:
 
 
 def _all_right(right: NDArray[np.bool_], sentence: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """[sentences that have words]: all words are right; the words stand sentence by sentence."""
+    """[sentences that have words]: whether all words are right; words come sentence by sentence."""
     _, first = np.unique(sentence, return_index=True)
     return np.logical_and.reduceat(right, first)
 
@@ -166,22 +173,22 @@ def _require_same_words(gold: Sequence[Sentence], predicted: Sequence[Sentence])
     if len(gold) != len(predicted):
         raise TreebankError(
             f"{len(gold)} gold sentences but {len(predicted)} predicted ones; "
-            "scores need a predicted tree for each gold tree"
+            "scores need one predicted tree per gold tree"
         )
     if not any(map(len, gold)):
         raise TreebankError("no words to score; is the treebank's split empty?")
-    for one, other in zip(gold, predicted, strict=True):
-        if one.form != other.form:
+    for gold_tree, tree in zip(gold, predicted, strict=True):
+        if gold_tree.form != tree.form:
             raise TreebankError(
-                f"{one.place}: gold words are {' '.join(one.form)!r}, predicted "
-                f"{' '.join(other.form)!r}; scores need trees over the same words in the same order"
+                f"{gold_tree.place}: gold words are {' '.join(gold_tree.form)!r}, predicted "
+                f"{' '.join(tree.form)!r}; scores need trees over the same words in the same order"
             )
 
 
 def _require_heads(
     name: str, head: NDArray[np.int64], lengths: NDArray[np.int64], gold: Sequence[Sentence]
 ) -> None:
-    """Every word has a head within its sentence."""
+    """TreebankError unless every word has a head within its sentence."""
     longest = np.repeat(lengths, lengths)
     wrong = np.flatnonzero((head < 0) | (head > longest))
     if wrong.size:

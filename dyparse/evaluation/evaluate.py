@@ -1,4 +1,4 @@
-"""A saved parser on a split of a treebank: what evaluate.py does."""
+"""Evaluate a saved parser on a split of a treebank: the work of evaluate.py."""
 
 import json
 from pathlib import Path
@@ -19,20 +19,10 @@ from dyparse.treebank import Treebank
 
 
 def evaluate(config: DictConfig) -> ScoreReport:
-    """Parse a split of a treebank with a saved model, and say how well that went."""
+    """Parse a split of a treebank with a saved model; print, write and return the scores."""
     options: EvaluateOptions = checked(config, EvaluateOptions)
-    if options.split not in ("train", "dev", "test"):
-        raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
     written = {"json": options.json, "conllu": options.conllu}
-    for name, path in written.items():
-        if path and not Path(path).absolute().parent.is_dir():
-            raise ConfigError(f"{name} is {path!r}, whose directory does not exist; make it first")
-        if path and Path(path).is_dir():
-            raise ConfigError(f"{name} is {path!r}, a directory; expected a file to write")
-    if options.max_tokens_per_batch < 1:
-        raise ConfigError(
-            f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
-        )
+    _require_values(options, written)
     treebank: Treebank = build(options.treebank, "treebank")
     device = prepare_device(options.device, options.threads, seed=0)
     parser = Parser.load(options.model, device)
@@ -57,3 +47,20 @@ def evaluate(config: DictConfig) -> ScoreReport:
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
     return report
+
+
+def _require_values(options: EvaluateOptions, written: dict[str, str | None]) -> None:
+    """ConfigError if an option has a wrong value, or names a file that cannot be written."""
+    if options.split not in ("train", "dev", "test"):
+        raise ConfigError(f"split is {options.split!r}, expected train, dev or test")
+    if options.max_tokens_per_batch < 1:
+        raise ConfigError(
+            f"max_tokens_per_batch is {options.max_tokens_per_batch}, expected 1 or more"
+        )
+    for name, path in written.items():
+        if path and not Path(path).absolute().parent.is_dir():
+            raise ConfigError(
+                f"{name} is {path!r}, whose directory does not exist; create it first"
+            )
+        if path and Path(path).is_dir():
+            raise ConfigError(f"{name} is {path!r}, a directory; expected a file to write")

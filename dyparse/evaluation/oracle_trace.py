@@ -1,4 +1,4 @@
-"""Derivations: the way to a gold tree step by step, and what the oracle says at every state.
+"""Oracle traces: a derivation of a gold tree step by step, with the cost of every legal move.
 
 for step in derive(dyparse.system.load("arc_eager"), [3, 3, 0, 3], mistakes=0.1, seed=1):
     print(step.stack, step.buffer, step.costs, step.taken)
@@ -28,7 +28,7 @@ Arcs = tuple[tuple[int, int], ...]  # (head, dependent) of each, by dependent
 
 @dataclass(frozen=True)
 class Step:
-    """A state, what the oracle says of it, and the move that is taken there."""
+    """A state, the costs of its legal moves, and the move taken."""
 
     stack: tuple[int, ...]  # bottom first
     buffer: tuple[int, ...]  # front first
@@ -36,16 +36,16 @@ class Step:
     costs: dict[str, int]  # of every legal move, by name
     best: tuple[str, ...]  # legal moves of least cost
     taken: str
-    added: Arcs  # by the move: what it changed, usually one arc or none
-    heads: tuple[int, ...]  # of words 1..n, if the sentence ended after the move
+    added: Arcs  # arcs that are new after the move, usually one or none
+    heads: tuple[int, ...]  # of words 1..n, if the derivation ended after the move
 
     @property
     def paid(self) -> int:
-        """The cost of the move that is taken."""
+        """Cost of the move taken."""
         return self.costs[self.taken]
 
     def to_dict(self) -> dict[str, Any]:
-        """The state, the oracle's answer and the move, for JSON."""
+        """The step as dictionaries and numbers, for JSON."""
         return {
             "stack": self.stack,
             "buffer": self.buffer,
@@ -61,17 +61,17 @@ class Step:
 def derive(
     system: System, sentence_heads: Sequence[int], mistakes: float = 0.0, seed: int = 0
 ) -> list[Step]:
-    """The steps to the end of a sentence whose words 1..n have these gold heads.
+    """The steps of a derivation; words 1..n have these gold heads.
 
-    The canonical move is taken; with probability `mistakes` instead a random legal one that costs
-    something, or any legal one where none does.
+    Each step takes the canonical move, or with probability `mistakes` a random legal move that has
+    a cost (any legal move where none has).
     """
     return list(Derivation(system, sentence_heads, mistakes, seed))
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """Steps that are made one at a time: systems may take many, and each holds a whole state."""
+    """A derivation whose steps are made while iterating: each holds a whole state."""
 
     system: System
     gold: Sequence[int]  # heads of words 1..n
@@ -102,7 +102,7 @@ class Derivation:
 def _step(
     system: System, around: tuple[States, States], costs: NDArray[np.int32], move: int
 ) -> Step:
-    """The step between two states; costs are NONE where a move is not legal."""
+    """The step between two states; the cost of an illegal move is NONE."""
     before, after = around
     by_name = {n: int(c) for n, c in zip(system.moves, costs, strict=True) if c != NONE}
     least = min(by_name.values())
@@ -120,12 +120,12 @@ def _step(
 
 
 class Outcome(NamedTuple):
-    """How a derivation ended; where costs are exact, lost arcs = out of reach + paid."""
+    """How a derivation ended; if costs are exact, lost arcs = out of reach + paid."""
 
     heads: tuple[int, ...]
     wrong: tuple[int, ...]  # words whose head is not gold: the lost arcs
-    out_of_reach: int  # arcs lost before the first move, since the system cannot build the tree
-    paid: int  # total cost of the moves that were taken
+    out_of_reach: int  # arcs lost before the first move: the system cannot build the gold tree
+    paid: int  # total cost of the moves taken
     exact: bool
 
     @property
@@ -135,7 +135,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(derivation: Derivation, last: Step, paid: int) -> Outcome:
-    """How a derivation ended that paid so much up to its last step."""
+    """The outcome of a derivation, from its last step and the total cost of its moves."""
     system, gold = derivation.system, derivation.gold
     canonical = deque(Derivation(system, gold), maxlen=1).pop()
     out_of_reach = len(wrong_words(canonical.heads, gold))
@@ -150,15 +150,15 @@ def wrong_words(heads: Sequence[int], gold: Sequence[int]) -> tuple[int, ...]:
 
 
 class Page(NamedTuple):
-    """Where a derivation is written, as text or as JSON, and what it is called there."""
+    """Sentence, system and layout for writing a derivation as text or JSON."""
 
     sentence: Sentence
-    system: str  # its name, and the options that were given
-    width: int = 0  # of a line; 0 = as long as it gets
+    system: str  # its name, and its options if any were given
+    width: int = 0  # of a line; 0: not limited
     colour: bool = False
 
     def token(self, index: int) -> str:
-        """A word with its number; control characters do not reach a terminal."""
+        """A word with its number; control characters are replaced."""
         form = ROOT_FORM if index == 0 else self.sentence.form[index - 1]
         clean = "".join("\ufffd" if unicodedata.category(c) == "Cc" else c for c in form)
         most = max(8, self.width // 4)
@@ -167,12 +167,12 @@ class Page(NamedTuple):
         return f"{clean}_{index}"
 
     def painted(self, text: str, code: str) -> str:
-        """The text in bold or in a colour, if there are any."""
+        """The text in bold or in a colour, if the page has colours."""
         return f"{code}{text}{PLAIN}" if self.colour else text
 
 
 def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
-    """Two or three lines for every step, then how it ended."""
+    """Write two or three lines per step, then the outcome."""
     name = page.sentence.sent_id or page.sentence.place
     out.write(f"{name}: {len(page.sentence)} words, {page.system}\n{LEGEND}\n")
     paid = 0
@@ -186,7 +186,7 @@ def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
 
 
 def write_json(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
-    """One object on one line."""
+    """Write one JSON object, on one line."""
     start = {
         "sent_id": page.sentence.sent_id,
         "system": page.system,
@@ -207,7 +207,7 @@ def write_json(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
 
 
 def _state_line(step: Step, page: Page) -> str:
-    """Stack and buffer; what is far from where they meet gives way if the line is too long."""
+    """Stack and buffer; tokens far from where they meet are left out if the line is too long."""
     stack = [page.token(token) for token in reversed(step.stack)]
     buffer = [page.token(token) for token in step.buffer]
     if page.width:
@@ -220,7 +220,7 @@ def _state_line(step: Step, page: Page) -> str:
 
 
 def nearest(tokens: Sequence[str], room: int, between: str) -> list[str]:
-    """The first tokens that fit into so many columns, at least one; a gap for the others."""
+    """The first tokens that fit into the room, at least one; an ellipsis for the others."""
     if not tokens or columns(between.join(tokens)) <= room:
         return list(tokens)
     shown = list(tokens[:1])
@@ -234,7 +234,7 @@ def nearest(tokens: Sequence[str], room: int, between: str) -> list[str]:
 
 
 def columns(text: str) -> int:
-    """The width of a text in a terminal: East Asian letters take two columns, accents none."""
+    """Width of a text in a terminal: wide East Asian characters take two columns, accents none."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
@@ -242,7 +242,7 @@ def columns(text: str) -> int:
 
 
 def _move_lines(step: Step, derivation: Derivation, page: Page) -> Iterator[str]:
-    """What the legal moves cost, and what is done; on two lines if one is too short for it."""
+    """The legal moves with their costs, and the move taken; on two lines if one is too short."""
     legal = "  ".join(
         f"{name} {cost}{'*' if name in step.best else ' '}" for name, cost in step.costs.items()
     ).rstrip()
@@ -266,7 +266,7 @@ def _outcome_lines(end: Outcome, gold: Sequence[int], page: Page) -> Iterator[st
     yield f"heads: {' '.join(map(str, end.heads))}"
     for word in end.wrong:
         head, right = page.token(end.heads[word - 1]), page.token(gold[word - 1])
-        yield f"wrong: {page.token(word)} hangs from {head}, gold: {right}"
+        yield f"wrong: {page.token(word)} has head {head}, gold: {right}"
     parts = f"{end.out_of_reach} out of reach from the start, {end.paid} paid by moves"
     verdict = "" if end.exact else "; costs of this system are not exact and need not add up"
     if not end.adds_up:

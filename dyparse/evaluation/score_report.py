@@ -1,4 +1,4 @@
-"""Where the errors of predicted trees lie: scores by class of arcs, as data and as a table."""
+"""The full report on predicted trees: core scores, and scores by class of arcs."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ CORE = {
 
 @dataclass(frozen=True)
 class ArcScores:
-    """One class of arcs: recall over those of the gold trees, precision over the predicted ones."""
+    """One class of arcs: recall over the gold arcs, precision over the predicted ones."""
 
     gold: int
     predicted: int
-    recall: float | None  # None: no gold tree has such an arc
+    recall: float | None  # None: no such gold arc
     precision: float | None  # None: no such arc was predicted
     f1: float | None  # None: neither
 
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """All figures, in percent; an arc is right if its head is, in `by_label` its label too."""
+    """All figures in percent; an arc is right if its head is, in `by_label` if its label is too."""
 
     all_words: Scores
     without_punctuation: Scores | None  # None: every word is punctuation
     nonprojective: ArcScores
-    by_length: dict[str, ArcScores]  # words from head to dependent; `root` apart
-    by_label: dict[str, ArcScores]  # full labels, the most frequent in gold first
+    by_length: dict[str, ArcScores]  # words from head to dependent; `root` is a class of its own
+    by_label: dict[str, ArcScores]  # full labels, most frequent gold label first
 
     def to_dict(self) -> dict[str, object]:
         """The same as dictionaries and numbers, for JSON."""
@@ -54,7 +54,7 @@ class ScoreReport:
 
 
 def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> ScoreReport:
-    """All figures of predicted trees."""
+    """The report on predicted trees."""
     words = align_words(gold, predicted)
     without = ~words.punctuation
     return ScoreReport(
@@ -73,18 +73,18 @@ def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Sco
 def nonprojective_arcs(
     sentence: NDArray[np.int64], number: NDArray[np.int64], head: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """[W]: some word between the word and its head does not descend from that head.
+    """[W]: whether some word between the word and its head does not descend from that head.
 
-    Arcs from the root never are: every word descends from it.
+    Never true of arcs from the root: every word descends from it.
     """
     W = len(head)
-    up = np.where(head > 0, np.arange(W) + head - number, -1)  # where the head is in the row
+    up = np.where(head > 0, np.arange(W) + head - number, -1)  # row of the head
     low, high = np.minimum(up, np.arange(W)), np.maximum(up, np.arange(W))
     between = np.where(up >= 0, high - low - 1, 0)  # [W] number of words between
-    arc = np.repeat(np.arange(W), between)  # [pairs] the arc a word is between
+    arc = np.repeat(np.arange(W), between)  # [pairs] the arc that a word is under
     ancestor = low[arc] + 1 + np.arange(len(arc)) - (np.cumsum(between) - between)[arc]
     open_pairs = np.arange(len(arc))
-    for _ in range(int(np.bincount(sentence).max())):  # bounded, should there be a cycle
+    for _ in range(int(np.bincount(sentence).max())):  # bounded, in case there is a cycle
         ancestor[open_pairs] = up[ancestor[open_pairs]]
         here = ancestor[open_pairs]
         open_pairs = open_pairs[(here >= 0) & (here != up[arc[open_pairs]])]
@@ -96,7 +96,7 @@ def nonprojective_arcs(
 def _arc_scores(
     gold: NDArray[np.bool_], predicted: NDArray[np.bool_], right: NDArray[np.bool_]
 ) -> ArcScores:
-    """Scores of the arcs that are of some class in the gold trees, resp. in the predicted ones."""
+    """Scores of the arcs that are of some class in the gold trees, or in the predicted ones."""
     recall = float(100 * right[gold].mean()) if gold.any() else None
     precision = float(100 * right[predicted].mean()) if predicted.any() else None
     both = (recall or 0.0) + (precision or 0.0)
@@ -107,12 +107,19 @@ def _arc_scores(
     )
 
 
-def _by_length(words: AlignedWords) -> dict[str, ArcScores]:
+def length_classes(words: AlignedWords) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """[W] each: the length class of the gold arc and of the predicted one, counted in LENGTHS."""
     edges = list(LENGTHS.values())
-    gold, predicted = (
-        np.searchsorted(edges, np.where(head == 0, 0, abs(head - words.number)), side="right") - 1
+    distances = (
+        np.where(head == 0, 0, abs(head - words.number))
         for head in (words.head, words.predicted_head)
     )
+    gold, predicted = (np.searchsorted(edges, each, side="right") - 1 for each in distances)
+    return gold, predicted
+
+
+def _by_length(words: AlignedWords) -> dict[str, ArcScores]:
+    gold, predicted = length_classes(words)
     return {
         name: _arc_scores(gold == k, predicted == k, words.head_right)
         for k, name in enumerate(LENGTHS)
@@ -154,7 +161,7 @@ def _arc_tables(report: ScoreReport) -> Iterator[str]:
 
 
 def _shown(figure: float | None) -> str:
-    """A count as it is, a percentage with two digits, nothing as a dash."""
+    """A count as it is, a percentage with two decimals, a dash for None."""
     if figure is None:
         return "-"
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:.2f}"

@@ -1,7 +1,8 @@
-"""Loggers: who else is told how a run goes; `metrics.jsonl` is always written.
+"""Metric sinks: where the figures of a run go beside its `metrics.jsonl`, which is always written.
 
-To add one: write `dyparse/logger/<name>.py` with a frozen dataclass whose `open` gives a `Log`;
-write `conf/logger/<name>.yaml`.
+A `Logger` has two jobs: `open` starts the log of one training, `publish` uploads a report on many.
+To add one: write `dyparse/logger/<name>.py` with a frozen dataclass that has both methods, and
+`conf/logger/<name>.yaml`.
 """
 
 from collections.abc import Sequence
@@ -10,28 +11,28 @@ from typing import Any, Protocol
 
 
 class Log(Protocol):
-    """One run's log."""
+    """The log of one training: `epoch` for each epoch, `finish` if it ends well, then `close`."""
 
     def epoch(self, figures: dict[str, float]) -> None:
-        """Figures after one epoch."""
+        """Log the figures of an epoch. A resumed run logs the epochs before it again."""
         ...
 
     def finish(self, results: dict[str, dict[str, float]], model: Path) -> None:
-        """Results per split, and the finished model."""
+        """Log the results, figures by split, and the directory of the finished model."""
         ...
 
     def close(self, *, failed: bool) -> None:
-        """The last call, also when a run fails."""
+        """End the log; always the last call, also when the run fails."""
         ...
 
 
 class Logger(Protocol):
-    """Opens logs."""
+    """A metric sink."""
 
     def open(self, directory: Path, config: dict[str, Any]) -> Log:
-        """The log of the run in this directory."""
+        """Start the log of the training in this directory, with its options."""
         ...
 
     def publish(self, page: Path, rows: list[dict[str, str]], figures: Sequence[Path]) -> None:
-        """The report on many runs: its page, its table and its figures."""
+        """Upload a report on many runs: its HTML page, the rows of its table, its figures."""
         ...

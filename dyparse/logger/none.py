@@ -1,4 +1,4 @@
-"""No logger beside `metrics.jsonl`."""
+"""No logging beside `metrics.jsonl`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class NoLogger:
-    """Tells nobody."""
+    """Logs nothing."""
 
-    def open(self, directory: Path, config: dict[str, Any]) -> "NoLogger":  # noqa: ARG002 - as every logger
+    def open(self, directory: Path, config: dict[str, Any]) -> "NoLogger":  # noqa: ARG002 - the protocol
         return self
 
     def epoch(self, figures: dict[str, float]) -> None: ...

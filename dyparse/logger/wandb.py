@@ -1,9 +1,8 @@
-"""Weights & Biases: curves, a table of results, the model as artifact.
+"""Weights & Biases: curves, a table of results, the model as an artifact.
 
-wandb is told the options and figures of a run, and no place of the user's machine: its own record
-of host, paths, code, git and terminal is switched off, and so are its reports of its own errors. A
-connection that is lost costs nothing but a warning; what was not sent lies beside the model, for
-`wandb sync`.
+wandb receives the options and figures of a run, but no path of the user's machine: its recording of
+host, paths, code, git and terminal is switched off, and so are its own error reports. A lost
+connection costs nothing but a warning; what was not sent stays beside the model for `wandb sync`.
 """
 
 import math
@@ -20,19 +19,24 @@ from dyparse.errors import ConfigError, DyparseWarning
 
 MODES = ("auto", "online", "offline")
 LONGEST_TAG = 64  # wandb's limit
-PRIVATE: dict[str, Any] = {
-    **{"x_disable_meta": True, "x_disable_machine_info": True, "host": "-"},
-    **{"disable_git": True, "disable_code": True, "console": "off", "program": "dyparse"},
+PRIVATE: dict[str, Any] = {  # settings of wandb: record nothing about the machine
+    "x_disable_meta": True,
+    "x_disable_machine_info": True,
+    "host": "-",
+    "disable_git": True,
+    "disable_code": True,
+    "console": "off",
+    "program": "dyparse",
 }
 
-# wandb's reports of its own errors to its makers hold paths. Read when wandb is imported.
+# wandb's own error reports contain paths. It reads this when it is imported.
 os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
 
 
 @dataclass(frozen=True)
 class WandbLogger:
-    """Logs to wandb; without an account or a connection the run is kept offline beside the model,
-    for `wandb sync` later.
+    """Logs to wandb; without an account or a connection the run is stored beside the model, for
+    `wandb sync` later.
     """
 
     project: str = "dyparse"
@@ -57,8 +61,8 @@ class WandbLogger:
 
     def open(self, directory: Path, config: dict[str, Any]) -> "WandbLog":
         group = self.group or re.sub(r"-seed\d+", "", directory.name)
-        run = self._begin(directory, "train", directory.name, group, config)
-        with going_on():
+        run = self._start(directory, "train", directory.name, group, config)
+        with errors_as_warnings():
             run.define_metric("*", step_metric="epoch")
         return WandbLog(run, artifact=self.artifact)
 
@@ -66,20 +70,20 @@ class WandbLogger:
         import wandb
 
         group = self.group or page.parent.name
-        run = self._begin(page.parent, "report", f"{group}-report", group, {})
+        run = self._start(page.parent, "report", f"{group}-report", group, {})
         columns: list[Any] = list(rows[0])
         table = wandb.Table(columns=columns, data=[[row[name] for name in columns] for row in rows])
         pictures = {path.stem: wandb.Image(str(path)) for path in figures}
-        with going_on():
+        with errors_as_warnings():
             run.log({"results": table, "report": wandb.Html(str(page)), **pictures})
-        with going_on():
+        with errors_as_warnings():
             run.finish()
 
-    def _begin(
+    def _start(
         self, directory: Path, job: str, name: str, group: str, config: dict[str, Any]
     ) -> Any:
-        """A run of wandb; without an account or a connection it is kept offline."""
-        import wandb  # a slow import, for those only who log
+        """Start a wandb run; offline without an account or a connection."""
+        import wandb  # a slow import, only for those who log
 
         mode = os.environ.get("WANDB_MODE") or self.mode
         if mode not in (*MODES, "disabled"):
@@ -88,22 +92,28 @@ class WandbLogger:
             )
         if mode == "auto":
             mode = "online" if wandb.api.api_key else "offline"
-        told: dict[str, Any] = {
-            **{"project": self.project, "entity": self.entity, "group": group, "name": name},
-            **{"job_type": job, "tags": [*self.tags], "config": config, "dir": directory},
+        options: dict[str, Any] = {
+            "project": self.project,
+            "entity": self.entity,
+            "group": group,
+            "name": name,
+            "job_type": job,
+            "tags": [*self.tags],
+            "config": config,
+            "dir": directory,
         }
 
-        def settings() -> wandb.Settings:  # new ones for each run: it writes its number into them
-            waiting = self.timeout_seconds
-            return wandb.Settings(init_timeout=waiting, finish_timeout=waiting, **PRIVATE)
+        def settings() -> wandb.Settings:  # new ones for each run: wandb writes its id into them
+            seconds = self.timeout_seconds
+            return wandb.Settings(init_timeout=seconds, finish_timeout=seconds, **PRIVATE)
 
-        # An interrupted training goes on in the same run of wandb.
+        # A resumed training continues its wandb run.
         resume: Any = "auto" if job == "train" and mode == "online" else None
         try:
-            return wandb.init(**told, mode=mode, resume=resume, settings=settings())  # type: ignore[arg-type]  # one of wandb's literals
+            return wandb.init(**options, mode=mode, resume=resume, settings=settings())  # type: ignore[arg-type]  # one of wandb's literals
         except wandb.errors.CommError as error:
-            warn(f"cannot be reached ({one_line(error)}); the run is kept in {directory}/wandb")
-            return wandb.init(**told, mode="offline", settings=settings())
+            warn(f"cannot be reached ({one_line(error)}); the run is stored in {directory}/wandb")
+            return wandb.init(**options, mode="offline", settings=settings())
         except wandb.errors.Error as error:
             raise ConfigError(
                 f"logger=wandb: {one_line(error)}; run `wandb login`, or set logger.mode=offline"
@@ -111,7 +121,7 @@ class WandbLogger:
 
 
 class WandbLog:
-    """A wandb run."""
+    """The log of a training, as a wandb run."""
 
     def __init__(self, run: Any, *, artifact: bool) -> None:
         self.run = run
@@ -120,7 +130,7 @@ class WandbLog:
 
     def epoch(self, figures: dict[str, float]) -> None:
         if figures["epoch"] > self.known_epochs:
-            with going_on():
+            with errors_as_warnings():
                 self.run.log(figures)
 
     def finish(self, results: dict[str, dict[str, float]], model: Path) -> None:
@@ -130,7 +140,7 @@ class WandbLog:
         rows = [
             [split, *(figures.get(name) for name in names)] for split, figures in results.items()
         ]
-        with going_on():
+        with errors_as_warnings():
             self.run.log({"results": wandb.Table(columns=["split", *names], data=rows)})
             for split, figures in results.items():
                 for name, value in figures.items():
@@ -143,28 +153,29 @@ class WandbLog:
     def close(self, *, failed: bool) -> None:
         import wandb
 
-        with going_on():
+        with errors_as_warnings():
             self.run.finish(exit_code=int(failed))
             return
-        with suppress(
-            Exception
-        ):  # its process has died: else it would print_error at our exit, and
-            wandb.teardown()  # another run in this process would look for the dead one
+        # wandb's own process has died. Without teardown it would print errors when we exit, and the
+        # next run of this process would look for the dead one.
+        with suppress(Exception):
+            wandb.teardown()
 
 
 @contextmanager
-def going_on() -> Iterator[None]:
-    """What wandb cannot do any more costs a warning, not the training."""
+def errors_as_warnings() -> Iterator[None]:
+    """Whatever fails in wandb is a warning and does not stop the training."""
     try:
         yield
-    except Exception as error:  # wandb has no root of all that it raises
-        warn(f"{one_line(error)}; the training is not touched by this: send later with wandb sync")
+    except Exception as error:  # wandb's errors have no common base class
+        warn(f"{one_line(error)}; this does not affect the training: send it later with wandb sync")
 
 
 def warn(message: str) -> None:
+    """Warn the user about wandb."""
     warnings.warn(f"wandb: {message}", DyparseWarning, stacklevel=3)
 
 
 def one_line(error: Exception) -> str:
-    """The first line of a message."""
+    """First line of an error's message."""
     return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all; and standard output in any locale."""
+"""Files that are written completely or not at all."""
 
 import errno
 import os
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from dyparse.errors import ConfigError
 
-CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)  # of file systems, about directories
+CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)  # file systems without this feature
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path; it becomes the path if the block ends well, else vanishes.
+    """A temporary path to write to; it replaces the path if the block succeeds, else is removed.
 
-    Devices and pipes are not replaced but written to.
+    Devices and pipes are not replaced but written to directly.
     """
     with replacing_all([path]) as (temporary,):
         yield temporary
@@ -23,10 +23,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Temporary names beside the paths; they become the paths, in this order, if the block ends
-    well, else vanish.
+    """Temporary paths to write to; they replace the paths, in this order, if the block succeeds,
+    else are removed.
 
-    All are flushed before the first is renamed: a full disk leaves every old file.
+    All are flushed before the first is renamed, so a full disk leaves every old file in place.
     """
     targets = [_target(path) for path in paths]
     temporaries = [_temporary(path) for path in targets]
@@ -46,19 +46,19 @@ def replacing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     write_all({path: content})
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
-    """Write several files whole, then give them their names, one after the other in this order."""
+    """Write several files completely, then rename them into place, in this order."""
     with replacing_all(list(contents)) as temporaries:
         for temporary, content in zip(temporaries, contents.values(), strict=True):
             temporary.write_bytes(content)
 
 
 def require_apart(written: Mapping[str, str | Path | None], read: Iterable[str | Path]) -> None:
-    """ConfigError if an option names a file to write that is read, or that another one names."""
+    """ConfigError if an output file is also an input, or is named by two options."""
     taken = {os.path.realpath(path): "which is read" for path in read}
     for option, path in written.items():
         if path:
@@ -69,7 +69,7 @@ def require_apart(written: Mapping[str, str | Path | None], read: Iterable[str |
 
 
 def _target(path: Path) -> Path:
-    """The file itself, where the path is a link."""
+    """The file to replace: where links lead; OSError if nothing can be written there."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a directory, expected a file to write", str(path))
@@ -84,12 +84,12 @@ def _temporary(path: Path) -> Path:
 
 
 def _flush_directory(directory: Path) -> None:
-    """Keep new names through a power failure, where the file system can do that."""
+    """Make renames survive a power failure, where the file system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except PermissionError:  # one may write to a directory that one may not read
+    except PermissionError:  # a directory may be writable but not readable
         return
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Lines for the user, above a progress bar if there is one."""
+"""Printing for the user: lines that stay clear of progress bars, standard output in UTF-8."""
 
 import io
 import sys
@@ -12,7 +12,7 @@ from dyparse.runtime.launch import is_first_rank
 
 
 def print_line(text: str) -> None:
-    """Print a line on standard output; of several ranks only the first does."""
+    """Print a line on standard output, on the first rank only."""
     if is_first_rank():
         try:
             tqdm.write(text)
@@ -27,7 +27,7 @@ def print_notice(message: str) -> None:
 
 @contextmanager
 def standard_output() -> Iterator[TextIO]:
-    """Standard output in UTF-8, whatever the locale."""
+    """Standard output as a UTF-8 stream, whatever the locale."""
     sys.stdout.flush()
     out = io.TextIOWrapper(
         sys.stdout.buffer, "utf-8", "surrogateescape", newline="\n", write_through=True
@@ -39,6 +39,6 @@ def standard_output() -> Iterator[TextIO]:
 
 
 def escape_unencodable_output() -> None:
-    """Characters that standard output cannot encode are escaped there, as on standard error."""
+    """Escape what standard output cannot encode instead of failing, as standard error does."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""The machine that a run is on: generators, threads, device."""
+"""Device, threads and random seeds of a run."""
 
 import os
 import random
@@ -9,11 +9,11 @@ import torch
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.runtime.launch import launched
 
-MOST_THREADS = 1024  # that torch can bear
+MOST_THREADS = 1024  # torch fails with many more
 
 
 def prepare_device(device: str, threads: int | None, seed: int) -> torch.device:
-    """Seed every generator, set the number of threads; the device that was asked for."""
+    """Seed every generator and set the number of threads; returns the device."""
     require_seed(seed)
     require_threads(threads)
     if threads is not None:
@@ -25,30 +25,30 @@ def prepare_device(device: str, threads: int | None, seed: int) -> torch.device:
 
 
 def require_threads(threads: int | None) -> None:
-    """ConfigError if there cannot be so many."""
+    """ConfigError if torch cannot use this many threads."""
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise ConfigError(f"threads is {threads}, expected 1 to {MOST_THREADS}, or null for all")
 
 
 def find_device(device: str) -> torch.device:
-    """The device that was asked for, if it is there."""
+    """The device of this name; an error if it cannot be used here."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and launched():  # one for each process of this machine
+    if device == "cuda" and launched():  # each process of a machine has its own GPU
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     try:
         torch.empty(0, device=device)
         if torch.device(device).type == "meta":
-            raise RuntimeError("it computes nothing")
+            raise RuntimeError("it cannot compute")
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        told = f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
-        # Of several processes each has a device of its own, and this one has to tell.
-        raise (DyparseError if launched() else ConfigError)(told) from error
+        message = f"device is {device!r}, which cannot be used here ({reason}); try device=cpu"
+        # A ConfigError is printed by one process of a machine only, but each has its own device.
+        raise (DyparseError if launched() else ConfigError)(message) from error
 
 
 def require_seed(seed: int) -> None:
-    """ConfigError if no generator takes this seed."""
+    """ConfigError if the random generators do not accept this seed."""
     if not 0 <= seed < 2**32:
         raise ConfigError(f"seed is {seed}, expected 0 to 4294967295")

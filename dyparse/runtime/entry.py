@@ -1,4 +1,4 @@
-"""Where programs begin: errors as one message, how OpenMP threads wait, what torch remembers."""
+"""The start of every program: errors as one message, and environment variables for torch."""
 
 import os
 import sys
@@ -8,18 +8,20 @@ from contextlib import contextmanager, suppress
 
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
 from dyparse.runtime.console import escape_unencodable_output
+from dyparse.runtime.launch import launched
 from dyparse.runtime.signals import Stopped, signals_as_exceptions
 
-# OpenMP threads that spin long while another waits for a busy core make training dozens of times
-# slower; threads that do not spin at all make it twice as slow. Read when torch is imported.
+# How long OpenMP threads spin before they sleep. If they spin long while another thread waits for a
+# busy core, training is dozens of times slower; if they do not spin at all, it is twice as slow.
+# torch reads this when it is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Turn an error that the user can mend into its message and exit status 2.
+    """Turn an error that the user can fix into one message and exit status 2.
 
-    A warning is one line too; Ctrl-C and SIGTERM end the program with their statuses, 130 and 143.
+    A warning is one line too; Ctrl-C and SIGTERM end the program with status 130 and 143.
     """
     require_streams()
     escape_unencodable_output()
@@ -27,13 +29,13 @@ def clear_errors() -> Iterator[None]:
         with signals_as_exceptions(), _plain_warnings():
             yield
     except DyparseError as error:
-        found_by_all = isinstance(error, ConfigError | TreebankError)
-        sys.exit(2 if found_by_all and _is_other_process() else print_error(str(error)))
+        on_every_rank = isinstance(error, ConfigError | TreebankError)
+        sys.exit(2 if on_every_rank and not _is_first_here() else print_error(str(error)))
     except Stopped as stop:
-        _tell(f"{stop}\n")
+        _write(f"{stop}\n")
         sys.exit(stop.status)
     except KeyboardInterrupt:
-        _tell("interrupted\n")
+        _write("interrupted\n")
         sys.exit(130)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -45,16 +47,16 @@ def clear_errors() -> Iterator[None]:
 
 
 def require_streams() -> None:
-    """End if standard output is closed; where standard error is, messages go nowhere."""
+    """Exit if standard output is closed; if standard error is, messages are dropped."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for good
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - stays open
     if sys.stdout is None:
         sys.exit(print_error("standard output is closed; send it to a file, or to /dev/null"))
 
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Our own warnings as `warning: …`, each of them; those of libraries as they come."""
+    """Print each of our own warnings as `warning: …`; those of libraries as usual."""
     formatted = warnings.formatwarning
 
     def plain(
@@ -78,29 +80,28 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def limit_shape_caches() -> None:
-    """Bound the memory of parsing. Read when torch is imported.
+    """Limit torch's caches of compiled shapes, for programs that meet ever new shapes.
 
     Two layers of torch keep what they compiled for each of the last 1,024 shapes. In a long text
-    hardly two batches have the same one, so memory would grow with it; training meets the same
-    shapes again in every epoch, and keeps them.
+    hardly two batches have the same shape, so memory would grow with it; training meets the same
+    shapes again in every epoch and needs no limit. To be called before torch is imported.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     os.environ.setdefault("LRU_CACHE_CAPACITY", "32")
 
 
 def print_error(message: str) -> int:
-    """Tell an error; the exit status."""
-    _tell(f"error: {message}\n")
+    """Print an error; returns the exit status."""
+    _write(f"error: {message}\n")
     return 2
 
 
-def _tell(text: str) -> None:
+def _write(text: str) -> None:
     if sys.stderr is not None:
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # its reader may be gone
             sys.stderr.write(text)
 
 
-def _is_other_process() -> bool:
-    """Whether torchrun started this process beside another on the same machine, which tells."""
-    launched = {"RANK", "WORLD_SIZE"} <= os.environ.keys()
-    return launched and os.environ.get("LOCAL_RANK", os.environ["RANK"]) != "0"
+def _is_first_here() -> bool:
+    """Whether this is the first, or the only, process of a training on its machine."""
+    return not launched() or os.environ.get("LOCAL_RANK", os.environ["RANK"]) == "0"

@@ -1,16 +1,16 @@
-"""What this process was given: its rank among those launched together, and its cores."""
+"""Rank and cores of this process, as its environment gives them."""
 
 import os
 import sys
 
 
 def launched() -> bool:
-    """Whether torchrun, or something like it, started this process among others."""
+    """Whether torchrun, or a launcher like it, started this process as one of several."""
     return "WORLD_SIZE" in os.environ and "RANK" in os.environ
 
 
 def is_first_rank() -> bool:
-    """Whether this process may write, as far as the environment tells."""
+    """Whether this process has rank 0 or was started alone; only this one prints and writes."""
     return not launched() or os.environ["RANK"] == "0"
 
 

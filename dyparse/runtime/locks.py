@@ -1,4 +1,4 @@
-"""Directories that one process at a time writes to."""
+"""Locks: one process at a time writes to a directory."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ LOCK = ".lock"
 def exclusive_directory(
     directory: Path, doing: str = "training", option: str = "output=DIR"
 ) -> Iterator[None]:
-    """The directory, made if need be, for this process alone; the claim ends with the process."""
+    """Create the directory if needed and lock it; the lock ends with the block or the process."""
     lock = FileLock(directory / LOCK)
     try:
         directory.mkdir(parents=True, exist_ok=True)

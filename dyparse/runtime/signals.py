@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: a program that is asked to stop saves first what it has done."""
+"""Ctrl-C, SIGTERM and SIGHUP: a program that is asked to stop can save its work first."""
 
 import contextlib
 import os
@@ -13,15 +13,15 @@ from typing import Any
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 STDERR = 2
-ASKED = b"\nstopping after this batch; once more stops at once\n"
+STOPPING = b"\nstopping after this batch; a second signal stops at once\n"
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal has ended the program; the message says what became of its work."""
+    """A signal has ended the program; the message says whether its work was saved."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(number, message)
-        self.status = 128 + number  # as shells have it
+        self.status = 128 + number  # the convention of shells
 
     def __str__(self) -> str:
         return str(self.args[1])
@@ -29,29 +29,29 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass
 class StopRequest:
-    """The signal that has asked to stop, 0 if none has."""
+    """The signal that asked the program to stop; 0 if none did."""
 
     signal_number: int = 0
 
 
 @contextmanager
 def deferring_signals(request: StopRequest) -> Iterator[None]:
-    """A first signal is written down only; a second one does what it does elsewhere."""
+    """Only record the first signal; a second one acts as it does elsewhere."""
 
-    def note(number: int, _frame: FrameType | None) -> None:
+    def record(number: int, _frame: FrameType | None) -> None:
         request.signal_number = number
         for name, handler in before.items():
             signal.signal(name, handler)
-        with contextlib.suppress(OSError):  # whoever read it may have got the signal too
-            os.write(STDERR, ASKED)  # not sys.stderr: the signal may come while that is writing
+        with contextlib.suppress(OSError):  # its reader may have got the signal too
+            os.write(STDERR, STOPPING)  # not sys.stderr, which the signal may have interrupted
 
-    with _handlers(note, signal.SIGINT, *ENDING) as before:
+    with _handlers(record, signal.SIGINT, *ENDING) as before:
         yield
 
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """SIGTERM and SIGHUP are exceptions as Ctrl-C is, so that nothing half-written stays behind."""
+    """Turn SIGTERM and SIGHUP into exceptions like Ctrl-C, so that open files are cleaned up."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise Stopped(number, "terminated")
@@ -62,7 +62,7 @@ def signals_as_exceptions() -> Iterator[None]:
 
 @contextmanager
 def preserving_handlers() -> Iterator[None]:
-    """Whatever is called meanwhile, signals go afterwards where they went before."""
+    """Restore the signal handlers after the block, whatever it installed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -76,14 +76,15 @@ def preserving_handlers() -> Iterator[None]:
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Ctrl-C waits for the end; processes that start meanwhile never get it, and leave it to us.
+    """Ctrl-C waits for the end of the block; processes started in it inherit the mask and never
+    get Ctrl-C, so that their parent can end them in order.
 
-    Blocked and not ignored: one that comes meanwhile must not be lost.
+    The signal is blocked and not ignored: one that arrives meanwhile must not be lost.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT after it
+    resource_tracker.ensure_running()  # else the first process start does it and unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -95,14 +96,15 @@ def interrupts_deferred() -> Iterator[None]:
 def _handlers(
     handler: Callable[[int, FrameType | None], None], *signals: signal.Signals
 ) -> Iterator[dict[signal.Signals, Any]]:
-    """These signals go to the handler; the handlers before it.
+    """Install a handler for these signals; yields the previous handlers.
 
-    Signals that are ignored stay so. Only a main thread can set handlers.
+    Ignored signals stay ignored. Outside the main thread, which alone can set handlers, this does
+    nothing.
     """
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
-        before |= {number: signal.signal(number, handler) for number in heard}
+        active = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
+        before |= {number: signal.signal(number, handler) for number in active}
     try:
         yield before
     finally:

@@ -1,4 +1,4 @@
-"""Tasks on threads beside each other, without more threads of torch than there are cores."""
+"""A pool of threads for tasks that use torch, without more torch threads than cores."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,19 +12,19 @@ R = TypeVar("R")
 
 
 def at_once(task: Callable[[T], R], argument: T) -> Callable[[], R]:
-    """The task's result, when it is done."""
+    """Run a task in this thread; like a task of `thread_pool`, it returns a function that waits."""
     result = task(argument)
     return lambda: result
 
 
 @contextmanager
 def thread_pool(device: torch.device) -> Iterator[Callable[..., Callable[[], Any]]]:
-    """A function that starts a task on one of several threads and returns what waits for it.
+    """A function that submits a task to the pool; it returns a function that waits for the result.
 
-    As many threads as torch has, each with one thread of torch: whole batches side by side use
-    several cores better than the small products of an LSTM shared out among them, and do not stand
-    still when another program takes one of the cores. Next to a GPU two at least, so that one batch
-    is walked while another is encoded.
+    The pool has as many threads as torch, each with one torch thread: whole batches side by side
+    use several cores better than small matrix products split among them, and do not stall when
+    another program takes one of the cores. Beside a GPU there are at least two threads, so that one
+    batch can use the CPU while another uses the GPU.
     """
     threads = max(torch.get_num_threads(), 1 if device.type == "cpu" else 2)
     if threads == 1:
@@ -36,4 +36,4 @@ def thread_pool(device: torch.device) -> Iterator[Callable[..., Callable[[], Any
         yield lambda task, argument: pool.submit(task, argument).result
     finally:
         pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(before)  # threads made later begin with what was set last anywhere
+        torch.set_num_threads(before)  # new threads inherit the number that was set last anywhere

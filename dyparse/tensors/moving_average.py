@@ -1,4 +1,4 @@
-"""Weights that follow a model slowly: what is evaluated and kept."""
+"""Exponential moving average of a model's weights, which is evaluated and saved."""
 
 import copy
 from typing import Generic, TypeVar
@@ -6,13 +6,13 @@ from typing import Generic, TypeVar
 import torch
 from torch import nn
 
-UPDATES_PER_AVERAGE = 4  # reading all weights is expensive; an average over hundreds misses nothing
+UPDATES_PER_AVERAGE = 4  # reading all weights is expensive, and four updates change little
 
 M = TypeVar("M", bound=nn.Module)
 
 
 class MovingAverage(Generic[M]):
-    """A copy of a model whose weights follow it slowly; when young it forgets its past sooner.
+    """A copy of a model whose weights follow it slowly, faster at the start.
 
     Not torch's AveragedModel, which waits for the device at every update.
     """
@@ -21,13 +21,13 @@ class MovingAverage(Generic[M]):
         self.model = copy.deepcopy(model)
         for module in self.model.modules():
             if isinstance(module, nn.LSTM):
-                module.flatten_parameters()  # a GPU wants them in one piece
+                module.flatten_parameters()  # in one piece, as a GPU needs them
         self.decay = decay
         self.updates = 0
 
     @torch.no_grad()
     def follow(self, model: M) -> None:
-        """To be called after every update; decay is per update."""
+        """Move towards the model's weights; to be called after every update."""
         self.updates += 1
         interval = UPDATES_PER_AVERAGE if self.updates > 100 and self.decay > 0 else 1
         if self.updates % interval:

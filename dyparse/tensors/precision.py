@@ -2,11 +2,12 @@
 
 float32    none
 mixed      table, scores and labels, but not the encoder
-bfloat16   all of them
-auto       what pays where the device has instructions for bfloat16, else float32: all of them
-           on a GPU; mixed on a CPU, where an LSTM over small batches gains little by it
+bfloat16   all of them; mixed on a CPU for which torch has no LSTM in bfloat16
+auto       float32 unless the device has instructions for bfloat16; with them bfloat16 on a GPU,
+           and mixed on a CPU, where an LSTM over small batches gains little
 """
 
+import functools
 from contextlib import AbstractContextManager
 
 import torch
@@ -15,17 +16,19 @@ PRECISIONS = ("auto", "float32", "mixed", "bfloat16")
 
 
 def encoder_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """A context for the encoder."""
+    """Autocast context for the encoder."""
     return _autocast(device, is_half=resolved(precision, device) == "bfloat16")
 
 
 def scorer_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """A context for what comes after the encoder: table, scores and labels."""
+    """Autocast context for everything after the encoder: table, scores and labels."""
     return _autocast(device, is_half=resolved(precision, device) != "float32")
 
 
 def resolved(precision: str, device: torch.device) -> str:
-    """The precision that `auto` means on a device; others as they are."""
+    """The precision that is used on a device; see above."""
+    if precision == "bfloat16" and device.type == "cpu" and not has_bfloat16_lstm():
+        return "mixed"
     if precision != "auto":
         return precision
     if not has_bfloat16(device):
@@ -34,7 +37,7 @@ def resolved(precision: str, device: torch.device) -> str:
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Whether the device has instructions for it; where it has not, it is slower than float32."""
+    """Whether the device has instructions for bfloat16; without, it is slower than float32."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type == "cpu":
@@ -43,8 +46,23 @@ def has_bfloat16(device: torch.device) -> bool:
     return False
 
 
+@functools.cache
+def has_bfloat16_lstm() -> bool:
+    """Whether torch has an LSTM in bfloat16 for this CPU: it lacks one without AVX-512."""
+    state = torch.zeros(1, 1, 2)
+    weights = [torch.zeros(8, 2), torch.zeros(8, 2), torch.zeros(8), torch.zeros(8)]
+    has_biases, training, both_ways, batch_first = True, True, False, False
+    try:
+        with torch.autocast("cpu", torch.bfloat16):
+            how = (has_biases, 1, 0.0, training, both_ways, batch_first)
+            torch.lstm(state, (state, state), weights, *how)
+    except RuntimeError:
+        return False
+    return True
+
+
 def require_precision(precision: str, option: str) -> None:
-    """ValueError if there is none of this name."""
+    """ValueError if there is no precision of this name."""
     if precision not in PRECISIONS:
         raise ValueError(f"{option} is {precision!r}, expected one of {', '.join(PRECISIONS)}")
 

@@ -1,8 +1,8 @@
-"""Between host and device: all arrays of a batch in one copy, in each direction.
+"""Transfer between host and device: all arrays of a batch in one copy, in each direction.
 
-On a GPU every copy of its own costs a launch, and every wait for a value stops the host until the
-device has done all that was asked of it. So what goes to the device goes in one buffer and is not
-waited for; what comes back comes in one buffer, and is waited for once, where it is used.
+On a GPU every separate copy costs a launch, and waiting for a value stops the host until the device
+has finished all its work. So arrays go to the device in one buffer without waiting, and come back
+in one buffer that is waited for once, where it is used.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-ALIGNMENT = 8  # bytes: that of the largest type
+ALIGNMENT = 8  # bytes, of the largest type
 
 
 def to_device(tensors: Sequence[Tensor], device: torch.device) -> list[Tensor]:
-    """The tensors of the host on the device: one copy, from memory that the device reads itself.
+    """Copy tensors from the host to the device, in one copy from pinned memory.
 
-    On a CPU they are there already.
+    On a CPU they are returned as they are.
     """
     if device.type == "cpu":
         return list(tensors)
@@ -29,7 +29,7 @@ def to_device(tensors: Sequence[Tensor], device: torch.device) -> list[Tensor]:
 
 
 def packed(tensors: Sequence[Tensor], *, pinned: bool) -> Tensor:
-    """The bytes of all tensors, one after the other."""
+    """The bytes of all tensors, one after the other, aligned."""
     ends = _ends(tensors)
     buffer = torch.empty(ends[-1] if ends else 0, dtype=torch.uint8, pin_memory=pinned)
     for tensor, end in zip(tensors, ends, strict=True):
@@ -40,7 +40,7 @@ def packed(tensors: Sequence[Tensor], *, pinned: bool) -> Tensor:
 
 
 def unpacked(buffer: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
-    """Tensors of the same shapes and types as those that were packed, as views of the buffer."""
+    """Views of a packed buffer as tensors of these shapes and types."""
     parts = []
     for tensor, end in zip(like, _ends(like), strict=True):
         start = end - _room(tensor)
@@ -59,9 +59,10 @@ def _ends(tensors: Sequence[Tensor]) -> list[int]:
 
 
 def fetch(tensors: Sequence[Tensor]) -> Callable[[], list[NDArray[Any]]]:
-    """Ask for tensors of the device as float32 arrays; the function returned waits for them.
+    """Start copying tensors to the host; the function returned waits for them as float32 arrays.
 
-    One copy, in the type of the first, which should be the largest: half precision halves it.
+    One copy, in the type of the first tensor, which should be the largest: in half precision the
+    copy is half as large.
     """
     first = tensors[0]
     if first.device.type == "cpu":

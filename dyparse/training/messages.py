@@ -46,10 +46,16 @@ def result_table(results: dict[str, dict[str, float]]) -> str:
     """Results per split, for the terminal."""
     rows = ["", "split      UAS     LAS   sentences/s", "-----   ------  ------   -----------"]
     rows += [
-        f"{split:<5}   {r['uas']:6.2f}  {r['las']:6.2f}   {r['sentences_per_second']:11,.0f}"
+        f"{split:<5}   {r['uas']:6.2f}  {r['las']:6.2f}   {_speed(r):>11}"
         for split, r in results.items()
     ]
     return "\n".join([*rows, ""])
+
+
+def _speed(figures: dict[str, float]) -> str:
+    """Sentences per second, or a dash if they were not measured."""
+    speed = figures.get("sentences_per_second")
+    return "-" if speed is None else f"{speed:,.0f}"
 
 
 def next_commands(model: Path, treebank: Treebank) -> str:

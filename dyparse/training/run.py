@@ -23,11 +23,10 @@ from dyparse.errors import (
     DyparseWarning,
     NoSplitError,
 )
-from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.evaluation.measure import keep_result, measure_splits
 from dyparse.evaluation.run_result import (
     RESULT,
     Cell,
-    keep_result,
     read_result,
     shared_setting,
     was_evaluated,
@@ -263,13 +262,15 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     with saved_by_training():
         write_metrics(model, {"best_epoch": best_epoch})
         best = Parser.load(model, run.device)
-    results = final_results(best, run.splits)
+    measured = measure_splits(best, run.splits)
+    results = {split: found.figures() for split, found in measured.items()}
+    print_line(result_table(results))
     write_metrics(model, {"best_epoch": best_epoch, **results})
     system, exploration, loss = map(
         text_of, (run.parser.system, run.plan.exploration, run.plan.loss)
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
-    keep_result(run.directory, cell, shared_setting(run.options), curve, run.splits, best)
+    keep_result(run.directory, cell, shared_setting(run.options), curve, measured, run.splits)
     print_line(next_commands(model, run.treebank))
     return results
 
@@ -289,27 +290,3 @@ def follow_training(
             print_line(epoch_line(figures, total))
     print_line(f"trained in {time.perf_counter() - start:.0f} s")
     return curve
-
-
-def final_results(parser: Parser, splits: dict[str, list[Sentence]]) -> dict[str, dict[str, float]]:
-    """Results on dev and test, printed."""
-    named = {split: sentences for split, sentences in splits.items() if split != "train"}
-    results = {split: evaluate_quickly(parser, sentences) for split, sentences in named.items()}
-    print_line(result_table(results))
-    return results
-
-
-def evaluate_quickly(parser: Parser, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """UAS and LAS over all words, and the speed of parsing."""
-    list(parser.parse_sentences(sentences[:10]))  # compiles, where nothing is in the cache
-    start = time.perf_counter()
-    parsed = list(parser.parse_sentences(sentences))
-    seconds = time.perf_counter() - start
-    scores = attachment_scores(sentences, parsed)
-    return {
-        "uas": scores.uas,
-        "las": scores.las,
-        "sentences": len(sentences),
-        "words": scores.words,
-        "sentences_per_second": len(sentences) / seconds,
-    }

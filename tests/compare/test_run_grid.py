@@ -175,7 +175,7 @@ def test_wrong_options_are_named_and_nothing_is_written(
 
 
 @pytest.mark.parametrize(
-    ("content", "finding"), [(None, "no result.json"), ("{", "no result of a run")]
+    ("content", "finding"), [(None, "no result.json"), ("{", "not a valid run result")]
 )
 def test_a_report_on_nothing_or_on_damaged_results_is_refused(
     tmp_path, dyparse_command, content, finding

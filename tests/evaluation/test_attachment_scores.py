@@ -1,13 +1,13 @@
-"""Scores against the official scorer, against counting by hand, and against the definition."""
+"""Scores checked by the official scorer, by hand, and by their definitions."""
 
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.random_trees import random_tree
+from helpers.tiny import UD
 from udtools import udeval
 
 from dyparse import treebank
@@ -18,14 +18,12 @@ from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.evaluation.exhaustive import all_trees
 from dyparse.evaluation.score_report import nonprojective_arcs, score_report
 
-PROJECT = Path(__file__).parents[2]
-UD = Path(os.environ.get("DYPARSE_UD", PROJECT.parent / "shared" / "ud"))
 SAMPLE = Path(treebank.__file__).parent / "sample_data"
 REAL = ("UD_English-LinES", "UD_Gothic-PROIEL", "UD_Turkish-IMST", "UD_Hungarian-Szeged")
 
 
 def tree(words, heads, labels, tags=None):
-    """A sentence written in short: words, heads, labels and tags as text."""
+    """A sentence in shorthand: words, heads, labels and tags as text."""
     sentence = Sentence.from_words(words.split(), upos=tags.split() if tags else None)
     return sentence.with_tree([int(h) for h in heads.split()], labels.split())
 
@@ -59,14 +57,14 @@ def corrupted(sentence, labels, rng):
 
 
 def descends(head, word, ancestor):
-    """Whether the word is the ancestor or below it."""
+    """Whether the word is the ancestor itself or descends from it."""
     while word not in (0, ancestor):
         word = head[word]
     return word == ancestor
 
 
 def official(gold, predicted):
-    """Figures of the CoNLL 2018 scorer, in percent."""
+    """Scores of the CoNLL 2018 scorer, in percent."""
     loaded = [
         udeval.load_conllu(io.StringIO("".join(s.to_conllu() for s in sentences)), name, {})
         for name, sentences in (("gold", gold), ("predicted", predicted))
@@ -87,7 +85,7 @@ def check_against_official(gold, seed):
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_figures_equal_the_official_scorers_on_real_treebanks(name):
+def test_scores_equal_those_of_the_official_scorer_on_real_treebanks(name):
     files = sorted((UD / name).glob("*-ud-test.conllu"))
     if not files:
         pytest.skip(f"no {name} in {UD}; set DYPARSE_UD to an unpacked UD release")
@@ -95,11 +93,11 @@ def test_figures_equal_the_official_scorers_on_real_treebanks(name):
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLE.glob("*.conllu")), ids=lambda path: path.stem)
-def test_figures_equal_the_official_scorers_on_the_sample_treebank(path):
+def test_scores_equal_those_of_the_official_scorer_on_the_sample_treebank(path):
     check_against_official(list(read_sentences(str(path), trees=True))[:300], seed=2)
 
 
-def test_core_figures_are_those_counted_by_hand():
+def test_core_scores_are_those_counted_by_hand():
     scores = attachment_scores([GOLD, SHORT], [PREDICTED, SHORT])
     assert (scores.sentences, scores.words) == (2, 10)
     assert scores.uas == pytest.approx(80)  # all but issue and '.'
@@ -119,12 +117,12 @@ def test_punctuation_by_gold_tag_can_be_left_out():
     assert scores.label_accuracy == pytest.approx(100 * 5 / 8)
 
 
-def test_punctuation_that_is_tagged_otherwise_stays_in():
+def test_a_word_labelled_punct_but_tagged_otherwise_is_no_punctuation():
     gold = tree("a % b", "0 1 1", "root punct dep", "NOUN SYM NOUN")
     assert attachment_scores([gold], [gold], punctuation=False).words == 3
 
 
-def test_without_tags_punctuation_is_what_gold_relates_so():
+def test_an_untagged_word_is_punctuation_if_its_gold_label_is_punct():
     gold = tree("a ! b", "0 1 1", "root punct dep")
     predicted = tree("a ! b", "0 1 1", "root dep punct")
     scores = attachment_scores([gold], [predicted], punctuation=False)
@@ -154,7 +152,7 @@ def test_clas_counts_predicted_content_words_too():
     assert attachment_scores([gold], [predicted]).clas == pytest.approx(100 * 2 * 1 / (1 + 3))
 
 
-def test_a_gold_relation_that_is_never_predicted_is_an_error_and_not_a_crash():
+def test_a_gold_label_that_is_never_predicted_counts_as_an_error():
     gold = tree("a b", "0 1", "root never:seen")
     predicted = tree("a b", "0 1", "root dep")
     assert attachment_scores([gold], [predicted]).las == 50
@@ -162,7 +160,7 @@ def test_a_gold_relation_that_is_never_predicted_is_an_error_and_not_a_crash():
     assert (report.by_label["never:seen"].recall, report.by_label["dep"].precision) == (0, 0)
 
 
-# --- by class of arcs ----------------------------------------------------------------------------
+# --- classes of arcs -----------------------------------------------------------------------------
 
 
 def test_scores_by_label_are_those_counted_by_hand():
@@ -237,7 +235,7 @@ def test_nonprojective_arcs_survive_a_cycle():
 # --- report and errors ---------------------------------------------------------------------------
 
 
-def test_report_holds_both_readings_of_punctuation_and_survives_json():
+def test_the_report_has_scores_with_and_without_punctuation_and_survives_json():
     report = score_report([GOLD, SHORT], [PREDICTED, SHORT])
     assert report.all_words == attachment_scores([GOLD, SHORT], [PREDICTED, SHORT])
     assert report.without_punctuation == attachment_scores(
@@ -248,7 +246,7 @@ def test_report_holds_both_readings_of_punctuation_and_survives_json():
     assert data["by_label"]["det"]["gold"] == 2
 
 
-def test_table_is_aligned_and_shows_every_figure():
+def test_the_table_is_aligned_and_shows_every_figure():
     report = score_report([GOLD, SHORT], [PREDICTED, SHORT])
     lines = str(report).splitlines()
     blocks = [block.splitlines() for block in str(report).split("\n\n")]
@@ -261,7 +259,7 @@ def test_table_is_aligned_and_shows_every_figure():
 
 
 @pytest.mark.parametrize("score", [attachment_scores, score_report])
-def test_what_cannot_be_scored_is_refused_with_the_reason(score):
+def test_trees_that_cannot_be_scored_are_refused_with_the_reason(score):
     with pytest.raises(TreebankError, match="no words"):
         score([], [])
     with pytest.raises(TreebankError, match="1 gold sentences but 2"):

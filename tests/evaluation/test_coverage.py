@@ -1,4 +1,4 @@
-"""What systems can build of a treebank: figures, table, and the `dyparse coverage` command."""
+"""Coverage of treebanks by systems: figures, table, and the `dyparse coverage` command."""
 
 import csv
 import functools
@@ -28,7 +28,7 @@ CROSSED = "".join(  # 1 → 3 and 2 → 4 cross
 
 
 def mixed_trees(count=60, longest=20):
-    """Trees of many lengths, in no order: projective, nearly, not at all."""
+    """Trees of many lengths, unsorted: projective, nearly projective, arbitrary."""
     rng = np.random.default_rng(7)
     kinds = ("projective", "displaced", "any")
     return [
@@ -82,16 +82,16 @@ def test_arc_eager_loses_what_the_nearest_projective_tree_lacks():
     np.testing.assert_array_equal(lost_arcs(systems.load("arc_eager"), trees), nearest)
 
 
-def test_batches_do_not_change_what_is_lost_nor_its_order(monkeypatch):
-    system, trees, told = systems.load("arc_eager"), mixed_trees(), []
-    together = lost_arcs(system, trees, told.append)
-    assert sum(told) == sum(map(len, trees))
+def test_batches_change_neither_the_lost_arcs_nor_their_order(monkeypatch):
+    system, trees, done = systems.load("arc_eager"), mixed_trees(), []
+    together = lost_arcs(system, trees, done.append)
+    assert sum(done) == sum(map(len, trees))
     monkeypatch.setattr(module, "MOST_SENTENCES_PER_BATCH", 7)
     monkeypatch.setattr(module, "MOST_CELLS_PER_BATCH", 600)
     apart = []
     np.testing.assert_array_equal(lost_arcs(system, trees, apart.append), together)
-    assert sum(apart) == sum(told)
-    assert len(apart) > len(told)
+    assert sum(apart) == sum(done)
+    assert len(apart) > len(done)
     np.testing.assert_array_equal([lost_arcs(system, [tree])[0] for tree in trees], together)
 
 
@@ -104,7 +104,7 @@ def test_the_figures_are_those_of_the_lost_arcs():
     assert (built.built_share, built.arc_share, built.mean_lost) == (1.0, 1.0, 0.0)
 
 
-def test_options_of_a_system_count():
+def test_options_of_a_system_change_its_coverage():
     trees = [np.array([0, 0])]
     assert lost_arcs(systems.load("arc_eager", single_root=True), trees) == [1]
     assert lost_arcs(systems.load("arc_eager", single_root=False), trees) == [0]
@@ -118,7 +118,7 @@ def test_sentences_with_a_nonprojective_arc_are_those_whose_arcs_cross():
     assert nonprojective([np.array([0, 1, 1, 2])]) == (1, 1)
 
 
-def test_what_has_no_tree_is_refused():
+def test_sentences_without_trees_are_refused():
     system = systems.load("arc_eager")
     with pytest.raises(ValueError, match="no sentences"):
         coverage(system, [])
@@ -143,7 +143,7 @@ def test_the_best_system_comes_first_and_bounds_are_marked():
     assert "not exact" in lines[6]
 
 
-def test_what_is_built_completely_is_no_bound_and_only_that_is_100_percent():
+def test_only_a_treebank_that_is_built_completely_shows_100_percent_and_it_is_no_bound():
     lines = list(table([row("all", 1000, exact=False, lost=0)]))
     assert lines[3].split() == ["all", "100.00%", "100.00%", "-", "-"]
     assert len(lines) == 4
@@ -186,24 +186,31 @@ def test_csv_has_a_line_per_treebank_and_system(command, treebank, tmp_path):
         (name, system) for name in ("UD_Tiny-One", str(crossed)) for system in wanted
     ]
     assert rows[2] == {
-        **{"treebank": str(crossed), "system": "arc_eager", "exact": "true"},
-        **{"sentences": "1", "words": "4"},
-        **{"nonprojective_sentences": "1", "nonprojective_arcs": "1"},
-        **{"built_sentences": "0", "built_percent": "0.0000"},
-        **{"gold_arcs": "3", "gold_arcs_percent": "75.0000"},
-        **{"lost_arcs_mean": "1.0000", "lost_arcs_most": "1"},
+        "treebank": str(crossed),
+        "system": "arc_eager",
+        "exact": "true",
+        "sentences": "1",
+        "words": "4",
+        "nonprojective_sentences": "1",
+        "nonprojective_arcs": "1",
+        "built_sentences": "0",
+        "built_percent": "0.0000",
+        "gold_arcs": "3",
+        "gold_arcs_percent": "75.0000",
+        "lost_arcs_mean": "1.0000",
+        "lost_arcs_most": "1",
     }
     assert sorted(p.name for p in tmp_path.iterdir()) == ["UD_Tiny-One", crossed.name, out.name]
 
 
 def test_all_systems_are_compared_unless_some_are_named(command, treebank, monkeypatch):
-    monkeypatch.setattr(systems, "names", lambda: ["arc_eager"])  # not those that compile for long
+    monkeypatch.setattr(systems, "names", lambda: ["arc_eager"])  # others take long to compile
     status, out, _ = command(treebank / "xx_one-ud-dev.conllu")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()[3:]] == ["arc_eager"]
 
 
-def test_what_is_wrong_is_one_message_and_leaves_no_file(command, treebank, tmp_path):
+def test_a_wrong_argument_is_one_message_and_leaves_no_file(command, treebank, tmp_path):
     out, empty, bad = tmp_path / "out.csv", tmp_path / "empty", tmp_path / "bad.conllu"
     empty.mkdir()
     bad.write_text(CROSSED.replace("\t0\t", "\t4\t"))
@@ -237,13 +244,13 @@ def test_a_wrong_command_line_shows_the_usage_and_help_has_examples(command):
     assert "dyparse coverage ud/UD_* --csv coverage.csv" in out
 
 
-def test_neither_coverage_nor_derivations_need_torch():
+def test_neither_coverage_nor_oracle_traces_need_torch():
     imports = "import sys, dyparse.evaluation.coverage, dyparse.evaluation.oracle_trace"
     program = f"{imports}; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_a_treebank_that_is_missing_is_told_before_any_is_read(command, treebank, tmp_path):
+def test_a_missing_treebank_is_reported_before_any_is_read(command, treebank, tmp_path):
     status, out, error = command(treebank, tmp_path / "none", "--system", "arc_eager")
     assert status == 2
     assert out == ""

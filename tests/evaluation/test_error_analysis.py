@@ -1,4 +1,4 @@
-"""Counts of errors: by hand, against sums that must agree, and a second count of repairs."""
+"""Error analysis: counts made by hand, sums that must agree, and a second count of repairs."""
 
 from functools import cache
 
@@ -11,13 +11,19 @@ from dyparse.data.sentence import NONE, Sentence
 from dyparse.evaluation.attachment_scores import align_words
 from dyparse.evaluation.coverage import lost_arcs
 from dyparse.evaluation.error_analysis import Derivations, error_analysis
-from dyparse.evaluation.run_result import watch
+from dyparse.evaluation.measure import record_derivations
 
 NAMES = [path.stem for path in yamls("system")]
 EXACT = [name for name in NAMES if systems.load(name).exact]
 GOLD = sorted(sample("dev"), key=len)[:40] + sorted(sample("dev"), key=len)[-6:]
-ARC_COLUMNS = ("gold", "predicted", "gold_right", "predicted_right", "gold_labelled")
-MOVE_COLUMNS = ("taken", "free", "arcs", "right_arcs", "labelled_arcs", "replaced", "mended")
+ARC_COLUMNS = (
+    "gold",
+    "predicted",
+    "gold_right",
+    "predicted_right",
+    "gold_labelled",
+    "predicted_labelled",
+)
 POPS = ("right", "wrong", "missed", "rightly_none", "neither")
 
 # --- by hand -------------------------------------------------------------------------------------
@@ -34,12 +40,12 @@ PARSED = [
     ([0] + [1] * 10 + [11], ["root", "case"] + ["dep"] * 10),
     ([0, 1, 2, 2], ["root", "dep", "dep", "dep"]),
 ]
-# Of every move: its sentence, number and cost; head and dependent of its arc; the head before.
+# Of every move: sentence, number, cost; head and dependent of its arc; the dependent's old head.
 MOVES = [
     (0, 0, 0, NONE, NONE, NONE),
     (0, 1, 0, 2, 1, NONE),
     (0, 0, 1, 4, 3, NONE),
-    (0, 1, 0, 2, 3, 4),  # mended
+    (0, 1, 0, 2, 3, 4),  # repaired
     (0, 1, 0, 4, 3, 2),  # broken
     (0, 0, 2, 1, 4, NONE),
     (0, 0, 0, 2, 4, 1),  # wrong before and after
@@ -62,10 +68,14 @@ def derivations_of(rows, **columns):
     return Derivations(**{**parts, **rest, **columns})
 
 
-@cache
-def by_hand():
-    words = align_words(*([sentence_with(*tree) for tree in trees] for trees in (TREES, PARSED)))
-    return error_analysis(words, derivations_of(MOVES), ("A", "B"))
+def analysis(gold, parsed, derivations, moves):
+    """The counts as `result.json` holds them."""
+    return error_analysis(align_words(gold, parsed), derivations, moves).to_dict()
+
+
+def by_hand(derivations=None):
+    gold, parsed = ([sentence_with(*tree) for tree in trees] for trees in (TREES, PARSED))
+    return analysis(gold, parsed, derivations or derivations_of(MOVES), ("A", "B"))
 
 
 def counts(words, heads, labelled):
@@ -90,14 +100,14 @@ def test_words_by_the_length_of_their_sentence():
 )
 def test_the_edges_of_the_lengths_of_sentences(length, name):
     tree = sentence_with([0] + [1] * (length - 1), ["dep"] * length)
-    words = align_words([tree], [tree])
-    found = error_analysis(words, derivations_of(MOVES[:1]), ("A",))["by_sentence_length"]
+    moves = derivations_of(MOVES[:1])
+    found = analysis([tree], [tree], moves, ("A",))["by_sentence_length"]
     assert [group for group, row in found.items() if row["words"]] == [name]
     assert found[name] == counts(length, length, length)
 
 
 def test_arcs_by_their_length_in_gold_and_in_the_parse():
-    assert columns_of(by_hand()["by_arc_length"], (*ARC_COLUMNS, "predicted_labelled")) == {
+    assert columns_of(by_hand()["by_arc_length"], ARC_COLUMNS) == {
         "root": (3, 3, 3, 3, 3, 3),
         "1": (5, 6, 3, 3, 2, 2),
         "2": (3, 3, 2, 2, 2, 2),
@@ -107,7 +117,7 @@ def test_arcs_by_their_length_in_gold_and_in_the_parse():
 
 
 def test_a_right_arc_may_be_projective_on_one_side_only():
-    assert columns_of(by_hand()["by_projectivity"], (*ARC_COLUMNS, "predicted_labelled")) == {
+    assert columns_of(by_hand()["by_projectivity"], ARC_COLUMNS) == {
         "projective": (19, 20, 15, 16, 14, 15),
         "nonprojective": (1, 0, 1, 0, 1, 0),
     }
@@ -127,16 +137,14 @@ def test_sentences_by_the_quarter_of_their_first_mistake():
 def test_the_quarter_of_a_first_mistake_is_that_of_its_position(moves, first):
     tree = sentence_with([0], ["root"])
     rows = [(0, 0, int(t >= first), NONE, NONE, NONE) for t in range(moves)]
-    found = error_analysis(align_words([tree], [tree]), derivations_of(rows), ("A",))
+    found = analysis([tree], [tree], derivations_of(rows), ("A",))["by_first_mistake"]
     names = ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"]
     share = first / moves
     expected = next(name for k, name in enumerate(names) if share < (k + 1) / 4)
-    assert [name for name, row in found["by_first_mistake"].items() if row["sentences"]] == [
-        expected
-    ]
+    assert [name for name, row in found.items() if row["sentences"]] == [expected]
 
 
-def test_what_comes_before_and_after_the_first_mistake():
+def test_states_before_and_after_the_first_mistake():
     assert by_hand()["propagation"] == {
         "sentences": 3,
         "sentences_with_mistake": 2,
@@ -149,19 +157,26 @@ def test_what_comes_before_and_after_the_first_mistake():
     }
 
 
-def test_what_each_move_did():
-    assert columns_of(by_hand()["moves"], (*MOVE_COLUMNS, "broken")) == {
-        "A": (7, 5, 3, 0, 0, 1, 0, 0),
-        "B": (8, 7, 4, 3, 2, 2, 1, 1),
-    }
+def test_arcs_and_repairs_of_each_move():
+    moves = by_hand()["moves"]
+    assert list(moves["A"]) == [
+        "taken",
+        "free",
+        "arcs",
+        "right_arcs",
+        "labelled_arcs",
+        "replaced",
+        "mended",
+        "broken",
+    ]
+    assert list(moves["A"].values()) == [7, 5, 3, 0, 0, 1, 0, 0]
+    assert list(moves["B"].values()) == [8, 7, 4, 3, 2, 2, 1, 1]
 
 
 def test_the_order_of_sentences_in_the_derivations_does_not_matter_once_they_are_sorted():
-    words = align_words(*([sentence_with(*tree) for tree in trees] for trees in (TREES, PARSED)))
     alternating = [row for k in range(8) for b in (2, 0, 1) for row in _row_of(b, k)]
     assert len(alternating) == len(MOVES)
-    mixed = derivations_of(alternating)
-    assert error_analysis(words, mixed.in_order(), ("A", "B")) == by_hand()
+    assert by_hand(derivations_of(alternating).in_order()) == by_hand()
 
 
 def _row_of(b, k):
@@ -172,9 +187,9 @@ def _row_of(b, k):
 def test_only_systems_with_left_and_reduce_have_repairs():
     assert "pops" not in by_hand()
     tree = sentence_with([0], ["root"])
-    words = align_words([tree], [tree])
     for moves, has_pops in ((("LEFT", "RIGHT"), False), (("LEFT", "REDUCE"), True)):
-        assert ("pops" in error_analysis(words, derivations_of(MOVES[:1]), moves)) == has_pops
+        found = analysis([tree], [tree], derivations_of(MOVES[:1]), moves)
+        assert ("pops" in found) == has_pops
 
 
 def test_repairs_that_were_made_and_missed():
@@ -206,20 +221,20 @@ def test_repairs_that_were_made_and_missed():
     columns = np.array([row[1:] for row in states]).T
     rows = [(0, moves.index(row[0]), 0, NONE, NONE, NONE) for row in states]
     derivations = derivations_of(rows, **dict(zip(names, columns, strict=True)))
-    found = error_analysis(align_words([tree], [tree]), derivations, moves)["pops"]
+    found = analysis([tree], [tree], derivations, moves)["pops"]
     assert columns_of(found, POPS) == {"LEFT": (1, 1, 1, 1, 2), "REDUCE": (1, 2, 1, 2, 1)}
 
 
-# --- of parsers ----------------------------------------------------------------------------------
+# --- parsers with random weights -----------------------------------------------------------------
 
 
 @cache
-def watched(text):
-    """(gold words beside predicted ones, derivations, analysis) of a parser with random weights."""
+def analysed(text):
+    """(gold words beside predicted ones, derivations, analysis) of a parser with this system."""
     parser = fresh_parser(sample("train")[:30], system=systems.load(text))
-    seen = watch(parser, GOLD)
-    words = align_words(GOLD, seen.parsed)
-    return words, seen.derivations, error_analysis(words, seen.derivations, parser.system.moves)
+    parsed, derivations = record_derivations(parser, GOLD)
+    found = analysis(GOLD, parsed, derivations, parser.system.moves)
+    return align_words(GOLD, parsed), derivations, found
 
 
 def total(table, column):
@@ -228,7 +243,7 @@ def total(table, column):
 
 @pytest.mark.parametrize("text", NAMES)
 def test_groups_add_up_to_all_words_and_moves(text):
-    words, derivations, found = watched(text)
+    words, derivations, found = analysed(text)
     W, heads = len(words.head), int(words.head_right.sum())
     labelled = int((words.head_right & words.label_right).sum())
     assert 0 < heads < W
@@ -236,7 +251,7 @@ def test_groups_add_up_to_all_words_and_moves(text):
         sums = [total(found[name], column) for column in ("words", "heads", "labelled")]
         assert sums == [W, heads, labelled]
     for name in ("by_arc_length", "by_projectivity"):
-        sums = [total(found[name], column) for column in (*ARC_COLUMNS, "predicted_labelled")]
+        sums = [total(found[name], column) for column in ARC_COLUMNS]
         assert sums == [W, W, heads, heads, labelled, labelled]
     assert total(found["by_first_mistake"], "sentences") == len(GOLD)
     T, spread = len(derivations.move), found["propagation"]
@@ -254,12 +269,12 @@ def test_groups_add_up_to_all_words_and_moves(text):
 
 @pytest.mark.parametrize("text", NAMES)
 def test_arcs_that_were_added_less_those_replaced_are_the_heads_that_words_have(text):
-    words, derivations, found = watched(text)
+    words, derivations, found = analysed(text)
     moves = found["moves"]
     given = np.unique(
         np.stack([derivations.sentence, derivations.dependent])[:, derivations.dependent != NONE],
         axis=1,
-    ).shape[1]  # words that ever got a head; the others hang from the root
+    ).shape[1]  # words that ever got a head; the others have the root as head
     assert total(moves, "arcs") - total(moves, "replaced") == given
     from_root = (words.predicted_head == 0) & words.head_right
     right = total(moves, "right_arcs") - total(moves, "broken")
@@ -270,7 +285,7 @@ def test_arcs_that_were_added_less_those_replaced_are_the_heads_that_words_have(
 @pytest.mark.parametrize("text", EXACT)
 def test_costs_and_arcs_out_of_reach_are_the_wrong_heads(text):
     system = systems.load(text)
-    words, derivations, _ = watched(text)
+    words, derivations, _ = analysed(text)
     keep = [b for b, s in enumerate(GOLD) if system.is_exact(len(s))]
     reach = lost_arcs(system, [GOLD[b].head for b in keep])
     paid = np.bincount(derivations.sentence, derivations.paid, len(GOLD))[keep]
@@ -278,14 +293,14 @@ def test_costs_and_arcs_out_of_reach_are_the_wrong_heads(text):
     np.testing.assert_array_equal(paid + reach, wrong)
     assert paid.sum() > 0
     if len(keep) == len(GOLD):
-        spread = watched(text)[2]["propagation"]
+        spread = analysed(text)[2]["propagation"]
         assert spread["cost_before"] + spread["cost_after"] + sum(reach) == wrong.sum()
 
 
 @pytest.mark.parametrize("text", ["nonmonotonic", "nonmonotonic:left_arc=false", "arc_eager"])
 def test_repairs_are_those_that_a_second_count_along_the_states_finds(text):
     system = systems.load(text)
-    _, derivations, found = watched(text)
+    _, derivations, found = analysed(text)
     slow = {name: dict.fromkeys(POPS, 0) for name in ("LEFT", "REDUCE")}
     for b, gold in enumerate(GOLD):
         states = system.start([len(gold)])
@@ -299,7 +314,7 @@ def test_repairs_are_those_that_a_second_count_along_the_states_finds(text):
 
 
 def _repair(move, states, gold):
-    """(the repair that this is about, what became of it) in one state, or None."""
+    """(name of the possible repair, its outcome) in one state, or None."""
     stack = states.stack[0, : states.stack_size[0]].tolist()
     if move not in ("LEFT", "REDUCE") or not stack or stack[-1] == 0:
         return None

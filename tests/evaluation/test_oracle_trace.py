@@ -1,4 +1,4 @@
-"""Derivations step by step, as data, text and JSON, and the `dyparse oracle` command."""
+"""Oracle traces as data, text and JSON, and the `dyparse oracle` command."""
 
 import functools
 import io
@@ -32,7 +32,7 @@ EXACT = [name for name in systems.names() if systems.load(name).exact]
 
 
 def trees(count=9, longest=9):
-    """Gold heads of words 1..n: projective, nearly, not at all."""
+    """Gold heads of words 1..n: projective, nearly projective, arbitrary."""
     rng = np.random.default_rng(3)
     kinds = ("projective", "displaced", "any")
     return [
@@ -50,7 +50,7 @@ def sentence_with(heads, words=None):
     return Sentence.from_words(forms).with_tree(heads, ["dep"] * len(heads))
 
 
-def text_of(derivation, page):
+def lines_of(derivation, page):
     out = io.StringIO()
     write_text(derivation, page, out)
     return out.getvalue().splitlines()
@@ -150,9 +150,9 @@ def test_wrong_probabilities_and_seeds_are_refused(option, value):
 # --- text and JSON -------------------------------------------------------------------------------
 
 
-def test_text_shows_states_costs_the_move_and_how_it_ended():
+def test_text_shows_states_costs_moves_and_the_outcome():
     system = systems.load("arc_eager")
-    lines = text_of(Derivation(system, [2, 0]), Page(sentence_with([2, 0], ["we", "go"]), "x"))
+    lines = lines_of(Derivation(system, [2, 0]), Page(sentence_with([2, 0], ["we", "go"]), "x"))
     assert lines[0] == "sentence: 2 words, x"
     assert lines[2:] == [
         "   1  | we_1 go_2 ROOT_0",
@@ -168,24 +168,24 @@ def test_text_shows_states_costs_the_move_and_how_it_ended():
     ]
 
 
-def test_text_tells_mistakes_and_wrong_heads():
+def test_text_shows_mistakes_and_wrong_heads():
     system = systems.load("arc_eager")
     derivation = Derivation(system, [2, 0], mistakes=1.0)
-    text = "\n".join(text_of(derivation, Page(sentence_with([2, 0], ["we", "go"]), "x")))
+    text = "\n".join(lines_of(derivation, Page(sentence_with([2, 0], ["we", "go"]), "x")))
     assert "→ RIGHT, costs 2, we_1 → go_2 (gold: ROOT_0)" in text
-    assert "wrong: we_1 hangs from ROOT_0, gold: go_2\nwrong: go_2 hangs from we_1" in text
+    assert "wrong: we_1 has head ROOT_0, gold: go_2\nwrong: go_2 has head we_1" in text
     assert text.endswith("lost arcs: 2 of 2; 0 out of reach from the start, 2 paid by moves")
-    crossed = text_of(Derivation(system, CROSSED), Page(sentence_with(CROSSED), "x"))[-1]
+    crossed = lines_of(Derivation(system, CROSSED), Page(sentence_with(CROSSED), "x"))[-1]
     assert crossed == "lost arcs: 1 of 4; 1 out of reach from the start, 0 paid by moves"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
-def test_lines_are_shortened_to_the_width_and_what_is_near_stays(width):
+def test_lines_are_shortened_to_the_width_and_keep_the_nearest_tokens(width):
     gold = np.array([0, *range(1, 40)])
     forms = ["的確", "naïve", "e\u0301", "word", "averyveryveryveryverylongword" * 3] * 8
     derivation = Derivation(systems.load("arc_eager"), gold, 0.3)
     page = Page(sentence_with(gold, forms), "x", width)
-    lines = text_of(derivation, page)[2:]
+    lines = lines_of(derivation, page)[2:]
     states = [line for line in lines if " | " in line]
     assert max(map(columns, states)) <= width
     for step, line in zip(derivation, states, strict=True):
@@ -194,7 +194,7 @@ def test_lines_are_shortened_to_the_width_and_what_is_near_stays(width):
         assert buffer.split()[0] == page.token(step.buffer[0])
     moves = [line for line in lines if "→" in line and " | " not in line]
     assert max(map(columns, moves)) <= max(width, 80)
-    whole = text_of(derivation, page._replace(width=0))
+    whole = lines_of(derivation, page._replace(width=0))
     assert all(f"{form}_{k}" in whole[2] for k, form in enumerate(forms, 1))
 
 
@@ -209,14 +209,14 @@ def test_control_characters_of_words_do_not_reach_the_terminal():
 
 def test_colour_is_used_only_if_asked_for():
     derivation = Derivation(systems.load("arc_eager"), [2, 0], mistakes=1.0)
-    plain = text_of(derivation, Page(sentence_with([2, 0]), "x"))
-    painted = text_of(derivation, Page(sentence_with([2, 0]), "x", colour=True))
+    plain = lines_of(derivation, Page(sentence_with([2, 0]), "x"))
+    painted = lines_of(derivation, Page(sentence_with([2, 0]), "x", colour=True))
     assert "\033" not in "".join(plain)
     assert any(BOLD in line for line in painted)
     assert [RED in line for line in painted] == ["costs 2" in line for line in plain]
 
 
-def test_json_holds_all_of_every_step():
+def test_json_holds_every_step_in_full():
     system, out = systems.load("arc_eager"), io.StringIO()
     derivation = Derivation(system, CROSSED, mistakes=0.5, seed=3)
     write_json(derivation, Page(sentence_with(CROSSED, ["Žák", "b", "c", "d"]), "x", 20), out)
@@ -224,8 +224,20 @@ def test_json_holds_all_of_every_step():
     assert "Žák" in out.getvalue()
     read = json.loads(out.getvalue())
     assert list(read) == [
-        *("sent_id", "system", "moves", "mistakes", "seed", "forms", "gold", "steps"),
-        *("heads", "wrong", "out_of_reach", "paid", "exact", "adds_up"),
+        "sent_id",
+        "system",
+        "moves",
+        "mistakes",
+        "seed",
+        "forms",
+        "gold",
+        "steps",
+        "heads",
+        "wrong",
+        "out_of_reach",
+        "paid",
+        "exact",
+        "adds_up",
     ]
     assert read["gold"] == CROSSED
     for found, step in zip(read["steps"], derivation, strict=True):
@@ -250,12 +262,12 @@ def test_a_sentence_is_chosen_by_number_or_sent_id_and_the_first_without(command
     assert command("-", "--sentence", 3, stdin=file.read_text()) == by_number
 
 
-def test_a_sent_id_goes_before_a_number(command, file):
+def test_a_sent_id_takes_precedence_over_a_number(command, file):
     file.write_text("\ufeff" + file.read_text().replace(DEV[4].sent_id, "2"))
     assert command(file, "--sentence", "2")[1].startswith(f"2: {len(DEV[4])} words")
 
 
-def test_options_of_the_system_mistakes_and_seed_are_heeded(command, file):
+def test_options_of_the_system_mistakes_and_seed_take_effect(command, file):
     options = ["--system", "arc_eager:root=first,single_root=false", "--mistakes", 0.4]
     status, out, err = command(file, *options, "--seed", 5, "--json")
     assert (status, err) == (0, "")
@@ -282,7 +294,7 @@ def test_a_terminal_gets_its_width_and_colours_unless_it_wants_none(command, fil
     assert command(file)[1] == narrow
 
 
-def test_a_fault_elsewhere_in_the_file_is_no_matter_but_one_in_the_sentence_is(command, file):
+def test_only_the_chosen_sentence_has_to_be_well_formed(command, file):
     file.write_text(file.read_text() + "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
     assert command(file, "--sentence", 2)[0] == 0
     status, out, err = command(file, "--sentence", len(DEV) + 1)
@@ -310,7 +322,7 @@ def test_a_wrong_option_is_one_message(command, file, options, finding):
     assert finding in err
 
 
-def test_what_cannot_be_read_is_one_message(command, tmp_path):
+def test_a_file_that_cannot_be_read_is_one_message(command, tmp_path):
     for path, finding in ((tmp_path / "none", "no such file"), (tmp_path, "is a directory")):
         status, out, err = command(path)
         assert (status, out, err.count("\n")) == (2, "", 1)
@@ -318,14 +330,14 @@ def test_what_cannot_be_read_is_one_message(command, tmp_path):
     assert "no sentence" in command("-", stdin="")[2]
 
 
-def test_costs_that_do_not_add_up_are_told_by_the_exit_status(command, file, monkeypatch):
-    class Forgetful(ArcEager):
-        """Says that nothing costs anything."""
+def test_costs_that_do_not_add_up_change_the_exit_status(command, file, monkeypatch):
+    class FreeMoves(ArcEager):
+        """Arc-eager where every move is free."""
 
         def cost(self, states, gold):
             return np.zeros_like(super().cost(states, gold))
 
-    monkeypatch.setattr(systems, "load", lambda _name: Forgetful())
+    monkeypatch.setattr(systems, "load", lambda _name: FreeMoves())
     status, out, _ = command(file, "--mistakes", 1)
     assert status == 1
     assert "DO NOT ADD UP" in out.splitlines()[-1]

@@ -1,11 +1,11 @@
-"""A stand-in for wandb, which writes down what it is told."""
+"""A stand-in for wandb that records what it is given."""
 
 from pathlib import Path
 from types import SimpleNamespace
 
 
 class FakeRun:
-    """Writes down what a wandb run is told."""
+    """Records what a wandb run is given."""
 
     id = "abc"
     resumed = False
@@ -27,7 +27,7 @@ class FakeRun:
 
 
 class FakeError(Exception):
-    """Root of wandb's errors."""
+    """Base class of wandb's errors."""
 
 
 class FakeCommError(FakeError):
@@ -42,11 +42,11 @@ class FakeWandb:
     Settings = staticmethod(SimpleNamespace)
 
     def __init__(self, key):
-        self.api, self.run, self.told = SimpleNamespace(api_key=key), FakeRun(), None
+        self.api, self.run, self.options = SimpleNamespace(api_key=key), FakeRun(), None
 
-    def init(self, **told):
-        self.told = told
-        if self.unreachable and told["mode"] == "online":
+    def init(self, **options):
+        self.options = options
+        if self.unreachable and options["mode"] == "online":
             raise self.unreachable
         return self.run
 

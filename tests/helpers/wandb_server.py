@@ -1,4 +1,4 @@
-"""A local server that plays the part of wandb's which a training needs, and fails as it is told."""
+"""A local stand-in for wandb's server, as far as a training needs it; it can fail on purpose."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ VIEWER = {"id": "1", "entity": ENTITY, "username": ENTITY, "flags": "{}", "teams
 
 
 class WandbServer(ThreadingHTTPServer):
-    """Knows runs by name, with their history; from the first figures on it has its fault, if any.
+    """Keeps the history of runs by name; its fault, if any, starts with the first figures.
 
-    breaks_off: hangs up, and is not there any more. fails: answers with status 500. stalls: takes
-    everything and answers nothing. nonsense: answers with nothing that was asked for.
+    breaks_off: hangs up and is gone. fails: answers with status 500. stalls: accepts everything and
+    never answers. nonsense: answers with an empty object.
     """
 
     daemon_threads = True
@@ -41,12 +41,12 @@ class WandbServer(ThreadingHTTPServer):
         return {"WANDB_API_KEY": KEY, "WANDB_BASE_URL": self.url}
 
     def epochs(self) -> list[list[int]]:
-        """The epochs of each run, in the order in which they came."""
+        """The epochs of each run, in the order they arrived."""
         lines = [[json.loads(line) for line in run] for run in self.history.values()]
         return [[line["epoch"] for line in run if "dev_las" in line] for run in lines]
 
     def handle_error(self, *_: object) -> None:
-        """A client that was killed hangs up."""
+        """Print nothing when a killed client hangs up."""
 
     def has_fault(self) -> bool:
         return self.fault is not None and any("file_stream" in path for path, _ in self.received)
@@ -65,7 +65,7 @@ class WandbServer(ThreadingHTTPServer):
         return {"data": self.data(asked["query"], asked.get("variables", {}))}
 
     def data(self, query: str, variables: dict[str, Any]) -> dict[str, Any]:
-        """What the parts of wandb's schema give that a training asks for."""
+        """The answer to a GraphQL query, as far as a training asks."""
         if "query RunResumeStatus" in query:
             return {"model": self.project() | {"bucket": self.known_run(variables["name"])}}
         if "mutation UpsertBucket" in query:
@@ -113,12 +113,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.over.wait()
             self.close_connection = True
         else:
-            self.say({} if fault else self.server.answer(self.path, body), fault)
+            self.send_json({} if fault else self.server.answer(self.path, body), fault)
 
     do_GET = do_PUT = do_POST  # noqa: N815 - the base class's names
 
-    def print_line(self, what: dict[str, Any], fault: str | None) -> None:
-        body = json.dumps(what).encode()
+    def send_json(self, answer: dict[str, Any], fault: str | None) -> None:
+        body = json.dumps(answer).encode()
         self.send_response(500 if fault == "fails" else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def wandb_server(fault: str | None = None) -> Iterator[WandbServer]:
-    """A server that runs, and has a fault or none."""
+    """A running server, with a fault or without."""
     with WandbServer(fault) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()

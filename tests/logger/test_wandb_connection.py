@@ -1,4 +1,4 @@
-"""wandb itself, against a server that plays its own: what it is told, and what it may do to us."""
+"""wandb itself against a stand-in for its server: what is sent; faults stop no training."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ EPOCHS = [1, 2, 3, 4]
 
 
 def assert_lost_nothing(done, directory, undisturbed):
-    """The training ended as one does that nothing disturbs."""
+    """Assert that the training ended like an undisturbed one."""
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     left = outcome(directory / "run")
     assert {path: left[path] for path in undisturbed[0]} == undisturbed[0]
 
 
-def test_the_server_is_told_every_epoch_and_no_token_or_place_of_the_machine(undisturbed, tmp_path):
+def test_the_server_gets_every_epoch_but_no_token_and_no_path_of_the_machine(undisturbed, tmp_path):
     with wandb_server() as server:
         absolute = f"output={tmp_path / 'run'}"
         done = run("train.py", *SMALL, *ONLINE, absolute, cwd=tmp_path, **server.environment)
@@ -42,8 +42,10 @@ def test_the_server_is_told_every_epoch_and_no_token_or_place_of_the_machine(und
 @pytest.mark.parametrize(
     "fault",
     [
-        *("breaks_off", "nonsense"),
-        *(pytest.param(fault, marks=pytest.mark.slow) for fault in ("fails", "stalls")),
+        "breaks_off",
+        "nonsense",
+        pytest.param("fails", marks=pytest.mark.slow),
+        pytest.param("stalls", marks=pytest.mark.slow),
     ],
 )
 def test_a_server_that_fails_in_the_middle_loses_no_training(fault, undisturbed, tmp_path):
@@ -63,24 +65,24 @@ def test_a_server_that_is_not_there_loses_no_training(undisturbed, tmp_path):
     assert list((tmp_path / "run" / "wandb").glob("offline-run-*"))
 
 
-def figures(directory):
-    """How many epochs a run has written down."""
+def epochs_written(directory):
+    """Number of epochs in a run's metrics.jsonl."""
     path = directory / "run" / "metrics.jsonl"
     return path.read_text().count("\n") if path.exists() else 0
 
 
-def begun(directory, server, *overrides):
-    """A training on its way: one epoch is over."""
+def training_after_one_epoch(directory, server, *overrides):
+    """The process of a training that has finished its first epoch."""
     process = started(directory, *ONLINE, *overrides, **server.environment)
     deadline = time.monotonic() + 120
-    while process.poll() is None and not figures(directory) and time.monotonic() < deadline:
+    while process.poll() is None and not epochs_written(directory) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert process.poll() is None
     return process
 
 
-def helper_of(process):
-    """wandb's own process, that sends what the training tells."""
+def wandb_process(process):
+    """Id of wandb's own process, which sends the figures of a training."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         name, _, rest = stat.read_text().partition(") ")
         if name.endswith("(wandb-core") and int(rest.split()[1]) == process.pid:
@@ -88,11 +90,11 @@ def helper_of(process):
     raise AssertionError("wandb has no process")
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
-def test_a_process_of_wandb_that_is_killed_loses_no_training(undisturbed, tmp_path):
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_killing_the_process_of_wandb_loses_no_training(undisturbed, tmp_path):
     with wandb_server() as server:
-        process = begun(tmp_path, server)
-        os.kill(helper_of(process), signal.SIGKILL)
+        process = training_after_one_epoch(tmp_path, server)
+        os.kill(wandb_process(process), signal.SIGKILL)
         out, err = process.communicate(timeout=120)
     done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
     assert_lost_nothing(done, tmp_path, undisturbed)
@@ -100,9 +102,9 @@ def test_a_process_of_wandb_that_is_killed_loses_no_training(undisturbed, tmp_pa
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
-def test_a_training_that_is_resumed_goes_on_in_the_same_run(number, undisturbed, tmp_path):
+def test_a_resumed_training_continues_in_the_same_run(number, undisturbed, tmp_path):
     with wandb_server() as server:
-        process = begun(tmp_path, server)
+        process = training_after_one_epoch(tmp_path, server)
         process.send_signal(number)
         process.communicate(timeout=120)
         assert server.epochs() in ([], *([EPOCHS[:n]] for n in (1, 2, 3)))

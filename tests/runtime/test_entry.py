@@ -1,4 +1,4 @@
-"""Where programs begin: what the user can mend is one message, what we must mend is a traceback."""
+"""Program entry: errors that users can fix are one message, bugs are a traceback."""
 
 import os
 import shlex
@@ -17,14 +17,14 @@ from dyparse.runtime.entry import clear_errors
 
 
 def exit_status(error):
-    """The status that a program ends with when this is raised."""
+    """The exit status of a program in which this is raised."""
     with pytest.raises(SystemExit) as stop, clear_errors():
         raise error
     return stop.value.code
 
 
 @pytest.mark.parametrize("kind", [DyparseError, TreebankError, CheckpointError, ConfigError])
-def test_an_error_that_the_user_can_mend_is_its_message_and_status_2(kind, capsys):
+def test_an_error_that_the_user_can_fix_is_its_message_and_status_2(kind, capsys):
     assert exit_status(kind("x.conllu:3: what to do")) == 2
     assert capsys.readouterr().err == "error: x.conllu:3: what to do\n"
 
@@ -49,7 +49,7 @@ def test_an_interruption_is_no_traceback(capsys):
     ids=str,
 )
 def test_an_interruption_while_torch_is_imported_is_no_traceback(program, tmp_path):
-    """A torch that is not torch, and that is interrupted as soon as it is imported."""
+    """A stand-in for torch that is interrupted as soon as it is imported."""
     slow = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(10)\n"
     (tmp_path / "torch.py").write_text(slow)
     done = subprocess.run(
@@ -64,12 +64,12 @@ def test_an_interruption_while_torch_is_imported_is_no_traceback(program, tmp_pa
     assert "Traceback" not in done.stderr
 
 
-def test_a_mistake_of_the_code_stays_a_traceback():
+def test_a_bug_stays_a_traceback():
     with pytest.raises(ZeroDivisionError), clear_errors():
         raise ZeroDivisionError
 
 
-def test_nothing_happens_where_nothing_is_wrong(capsys):
+def test_a_program_without_errors_prints_nothing(capsys):
     with clear_errors():
         pass
     assert capsys.readouterr() == ("", "")
@@ -91,7 +91,7 @@ def test_sigterm_ends_a_program_as_ctrl_c_does_and_leaves_nothing_half_written(c
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_our_warnings_are_one_line_and_those_of_libraries_stay_as_they_are():
+def test_our_warnings_are_one_line_and_those_of_libraries_are_unchanged():
     outside = warnings.formatwarning
     with clear_errors():
         ours = warnings.formatwarning("mind this", DyparseWarning, "parser.py", 7)
@@ -108,21 +108,23 @@ def test_a_lack_of_memory_is_one_message(capsys):
 
 
 @pytest.mark.parametrize(
-    ("environment", "is_told"),
+    ("environment", "is_printed"),
     [
-        ({"RANK": "1"}, True),  # somebody else's variable
+        ({"RANK": "1"}, True),  # a variable of another program
         ({"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"}, False),
         ({"RANK": "2", "WORLD_SIZE": "4", "LOCAL_RANK": "0"}, True),  # the first of another machine
     ],
 )
-def test_of_several_processes_on_a_machine_one_tells(environment, is_told, capsys, monkeypatch):
+def test_one_process_per_machine_prints_an_error(environment, is_printed, capsys, monkeypatch):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert exit_status(ConfigError("wrong")) == 2
-    assert (capsys.readouterr().err == "error: wrong\n") is is_told
+    assert (capsys.readouterr().err == "error: wrong\n") is is_printed
 
 
-def test_a_closed_standard_output_or_error_is_no_traceback(capsys, monkeypatch):
+def test_a_missing_standard_output_is_an_error_and_a_missing_standard_error_is_not(
+    capsys, monkeypatch
+):
     monkeypatch.setattr("sys.stdout", None)
     with pytest.raises(SystemExit) as stop, clear_errors():
         raise AssertionError("not reached")
@@ -138,7 +140,7 @@ def test_a_closed_standard_output_or_error_is_no_traceback(capsys, monkeypatch):
 )
 @pytest.mark.parametrize(("closed", "status"), [("2", 0), ("1", 2)])
 def test_a_closed_stream_is_no_traceback(program, closed, status):
-    """Closed as `>&-` and `2>&-` do it."""
+    """Closed by the shell with `>&-` and `2>&-`."""
     treebank = PROJECT / "dyparse" / "treebank" / "sample_data" / "dev.conllu"
     files = [str(treebank), "--system", "arc_eager"] if "coverage" in program else []
     command = shlex.join([sys.executable, *program, *files])

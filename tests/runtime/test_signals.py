@@ -1,4 +1,4 @@
-"""Signals: the first is noted, the second acts; what is ignored stays ignored."""
+"""Signals: the first is recorded, the second acts; ignored signals stay ignored."""
 
 import os
 import pickle
@@ -12,12 +12,12 @@ from dyparse.runtime.signals import Stopped, StopRequest, deferring_signals, pre
 
 
 def send(number):
-    """To this process; the handler has run when this returns."""
+    """Send a signal to this process; its handler has run when this returns."""
     os.kill(os.getpid(), number)
     time.sleep(0.05)
 
 
-def test_the_first_signal_is_noted_and_the_second_acts(capfd):
+def test_the_first_signal_is_recorded_and_the_second_acts(capfd):
     request = StopRequest()
     with deferring_signals(request):
         assert request.signal_number == 0
@@ -28,14 +28,14 @@ def test_the_first_signal_is_noted_and_the_second_acts(capfd):
             send(signal.SIGINT)
 
 
-def test_handlers_are_as_before_afterwards():
+def test_handlers_are_restored_afterwards():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with deferring_signals(StopRequest()):
         assert signal.getsignal(signal.SIGTERM) not in before
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_a_signal_that_is_ignored_stays_so():
+def test_an_ignored_signal_stays_ignored():
     request, before = StopRequest(), signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with deferring_signals(request):
@@ -58,13 +58,13 @@ def test_outside_the_main_thread_nothing_is_changed():
     assert found == [signal.getsignal(signal.SIGINT)]
 
 
-def test_what_ends_a_process_can_be_told_to_another():
+def test_the_exception_of_a_signal_can_be_sent_to_another_process():
     stopped = pickle.loads(pickle.dumps(Stopped(signal.SIGTERM, "saved")))
     assert (str(stopped), stopped.status) == ("saved", 143)
     assert isinstance(stopped, KeyboardInterrupt)
 
 
-def test_handlers_that_somebody_else_sets_meanwhile_are_set_back():
+def test_handlers_that_a_library_installs_are_replaced_by_the_old_ones():
     before = signal.getsignal(signal.SIGTERM)
     with preserving_handlers():
         signal.signal(signal.SIGTERM, lambda *_: None)

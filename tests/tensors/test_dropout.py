@@ -1,4 +1,4 @@
-"""Dropout: how much is dropped, where, and that it follows from keys alone."""
+"""Dropout: how much is dropped, where, and that it depends on keys alone."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def keys_of(*shape):
 
 
 def test_the_numbers_are_those_of_splitmix64():
-    """Reference values of the generator's author for the seed 1234567."""
+    """Reference values by the generator's author for the seed 1234567."""
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     state, found = 1234567, []
     for _ in expected:
@@ -36,17 +36,17 @@ def test_torch_and_numpy_agree():
 
 
 @pytest.mark.parametrize("probability", [0.05, 0.33, 0.5, 0.9])
-def test_the_share_dropped_is_the_probability_and_the_others_make_up_for_it(probability):
+def test_components_are_dropped_with_the_probability_and_the_others_scaled_up(probability):
     x = torch.ones(100, 1001)
     dropped = Dropout(probability).train()(x, keys_of(100))
-    share = (dropped == 0).float().mean().item()
-    assert share == pytest.approx(probability, abs=STEP + 0.01)
+    rate = (dropped == 0).float().mean().item()
+    assert rate == pytest.approx(probability, abs=STEP + 0.01)
     (kept,) = dropped[dropped != 0].unique()
     assert kept.item() == pytest.approx(1 / (1 - probability), rel=0.03)
     assert dropped.mean().item() == pytest.approx(1, abs=0.05)
 
 
-def test_what_is_dropped_follows_from_the_key_whatever_is_beside_it():
+def test_the_mask_of_a_key_does_not_depend_on_the_rest_of_the_batch():
     x, keys = torch.ones(30, 50), keys_of(30)
     dropout = Dropout(0.5).train()
     together, backwards = dropout(x, keys), dropout(x, keys.flip(0)).flip(0)
@@ -63,14 +63,14 @@ def test_keys_of_sentences_drop_the_same_components_at_every_position():
     assert (dropped[:, 0] != dropped[:, 1]).any()
 
 
-def test_layers_words_and_states_below_a_key_have_keys_of_their_own():
+def test_layers_words_and_states_have_keys_of_their_own():
     keys = keys_of(20)
     below = torch.stack([keys, *(keys_below(keys, number) for number in range(-2, 40))])
     assert len(set(below.flatten().tolist())) == below.numel()
 
 
-def test_words_are_not_dropped_by_the_numbers_that_the_walk_draws():
-    """A walk draws from the sentence's key itself: uniform(random, i) of dyparse.exploration."""
+def test_words_are_not_dropped_by_the_random_numbers_of_the_rollout():
+    """A rollout draws from the sentence's key itself: uniform(random, i) of dyparse.exploration."""
     random = np.array([12345], dtype=np.uint64)
     drawn = [uniform(random, 0) < 0.4 for _ in range(200)]
     key = torch.tensor([12345])
@@ -98,7 +98,7 @@ def test_training_without_keys_is_refused():
         Dropout(0.5).train()(torch.ones(3, 5), None)
 
 
-def test_the_gradient_is_the_mask_and_the_dtype_stays():
+def test_the_gradient_is_the_mask_and_the_dtype_is_kept():
     x = torch.randn(6, 9, requires_grad=True, dtype=torch.float64)
     y = Dropout(0.4).train()(x, keys_of(6))
     assert y.dtype == torch.float64

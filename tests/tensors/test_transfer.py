@@ -1,4 +1,4 @@
-"""Transfers: what arrives is what was sent, in one copy each way, and waited for once."""
+"""Transfers between host and device: unchanged, in one copy each way."""
 
 import numpy as np
 import pytest
@@ -19,14 +19,14 @@ TENSORS = [
 ]
 
 
-def test_what_is_unpacked_is_what_was_packed():
+def test_unpacking_restores_what_was_packed():
     buffer = packed(TENSORS, pinned=False)
     for found, expected in zip(unpacked(buffer, TENSORS), TENSORS, strict=True):
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         assert torch.equal(found, expected)
 
 
-def test_every_tensor_begins_where_its_type_may():
+def test_every_tensor_is_aligned():
     buffer = packed(TENSORS, pinned=False)
     starts = [part.data_ptr() - buffer.data_ptr() for part in unpacked(buffer, TENSORS)]
     assert all(start % 8 == 0 for start in starts)
@@ -70,7 +70,7 @@ def test_a_batch_goes_to_a_device_in_one_copy(monkeypatch):
 
 
 class OnDevice:
-    """A tensor that says it is not on the CPU, as far as `fetch` asks."""
+    """A tensor that pretends not to be on the CPU, as far as `fetch` can see."""
 
     def __init__(self, tensor):
         self.tensor = tensor
@@ -85,7 +85,7 @@ class OnDevice:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-def test_what_is_fetched_from_a_device_comes_in_one_buffer_as_float32(dtype):
+def test_tensors_are_fetched_from_a_device_in_one_buffer_as_float32(dtype):
     first = torch.randn(4, 3, 2, dtype=dtype, generator=torch.Generator().manual_seed(2))
     second = torch.tensor([1.0, -2.0])
     arrays = fetch([OnDevice(first), OnDevice(second)])()

@@ -280,7 +280,7 @@ def test_a_finished_run_that_was_damaged_is_not_told_as_a_sound_one(name, tmp_pa
     train_here(tmp_path / "run", "trainer.epochs=1")
     path = tmp_path / "run" / name
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(DyparseError, match=r"resume=false|remove it, and the cell is run"):
+    with pytest.raises(DyparseError, match=r"resume=false|remove it and run the cell"):
         train_here(tmp_path / "run", "trainer.epochs=1")
 
 

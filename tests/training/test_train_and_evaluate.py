@@ -113,12 +113,12 @@ def test_the_table_of_results_is_that_of_the_model_that_was_kept(debug_run):
     printed, directory = debug_run
     metrics = json.loads((directory / "model" / "metrics.json").read_text())
     for split in ("dev", "test"):
-        found = re.search(rf"^{split} +([\d.]+) +([\d.]+) +([\d,]+)$", printed, re.MULTILINE)
+        found = re.search(rf"^{split} +([\d.]+) +([\d.]+) +([\d,]+|-)$", printed, re.MULTILINE)
         assert found, printed
-        uas, las, _ = found.groups()
+        uas, las, speed = found.groups()
         assert (uas, las) == (f"{metrics[split]['uas']:.2f}", f"{metrics[split]['las']:.2f}")
         assert metrics[split]["sentences"] == 40
-        assert metrics[split]["sentences_per_second"] > 0
+        assert ("sentences_per_second" in metrics[split]) == (speed != "-") == (split == "dev")
     best = max(epochs_of(directory), key=lambda figures: figures["dev_las"])
     assert metrics["best_epoch"] == best
     assert metrics["dev"]["las"] == best["dev_las"]
