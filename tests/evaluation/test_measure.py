@@ -23,6 +23,7 @@ from dyparse.evaluation.measure import (
     versions,
 )
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT, Cell, read_result, was_evaluated
+from dyparse.model.parser import Parser
 
 DEV = sample("dev")[:60]
 CELL = Cell("buffer:left_buffer=false", "explore", "set_nll", "UD_Žluť-Test", 7)
@@ -124,21 +125,21 @@ def test_every_split_but_train_is_parsed_once_and_the_last_of_them_analysed(
     names, parser, monkeypatch
 ):
     splits = {name: sample(name)[:15] for name in names}  # 15: more than the warm-up
-    given_trees = []
-    with_tree = Sentence.with_tree
+    parsed = []
+    encode = Parser.encode
 
-    def counted(self, *tree):
-        given_trees.append(self)
-        return with_tree(self, *tree)
+    def counted(self, sentences):
+        parsed.extend(sentences)
+        return encode(self, sentences)
 
-    monkeypatch.setattr(Sentence, "with_tree", counted)
+    monkeypatch.setattr(Parser, "encode", counted)
     measured = measure_splits(parser, splits)
     assert list(measured) == [name for name in names if name != "train"]
     *timed, analysed = measured.values()
     assert analysed.analysis is not None
     assert all(each.analysis is None for each in timed)
     for name in measured:
-        times = Counter(given_trees.count(sentence) for sentence in splits[name])
+        times = Counter(parsed.count(sentence) for sentence in splits[name])
         assert times == ({1: 15} if name == names[-1] else {2: 10, 1: 5})  # 10 to warm up
 
 

@@ -188,7 +188,7 @@ def test_yaml_that_is_more_than_plain_data_is_refused(text):
         lambda config: config["encoder"].update(hidden=2**63 - 1),
         lambda config: config["encoder"].update(layers=10**9),
         lambda config: config["encoder"].update(layers=100),
-        lambda config: config["encoder"].update(word_width=10**12),
+        lambda config: config["encoder"]["widths"].update(word=10**12),
         lambda config: config["encoder"].update(subword_buckets=10**12),
         lambda config: config["encoder"].update(subword_buckets=2**63 - 1),
         lambda config: config["encoder"].update(input_dropout=float("nan")),

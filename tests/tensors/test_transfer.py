@@ -5,7 +5,7 @@ import pytest
 import torch
 from helpers.tiny import fresh_parser, sample
 
-from dyparse.data.batch import FEATURES
+from dyparse.config import choices
 from dyparse.tensors.transfer import fetch, packed, to_device, unpacked
 
 SENTENCES = sample("train")[:5]
@@ -54,7 +54,7 @@ class Copies:
 
 
 def test_a_batch_goes_to_a_device_in_one_copy(monkeypatch):
-    parser = fresh_parser(SENTENCES, features=list(FEATURES))
+    parser = fresh_parser(SENTENCES, features=choices.names("feature"))
     batch = parser.collator.batch(SENTENCES, np.arange(5, dtype=np.uint64))
     copies = Copies(monkeypatch)
     moved = batch.to(torch.device("meta"))
