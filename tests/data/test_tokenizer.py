@@ -43,3 +43,8 @@ def test_only_white_space_is_lost_and_no_word_contains_any(text):
     assert all(word and not any(c.isspace() for c in word) for word in words)
     glued = "".join(word + " " * space for word, space in zip(words, spaces, strict=True))
     assert glued.split() == text.split()
+
+
+@pytest.mark.parametrize("word", ["3rd", "1990s", "4x4", "5km", "2nd-hand"])
+def test_a_word_that_begins_with_a_digit_is_one_word(word):
+    assert tokenize(f"a {word} b")[0] == ["a", word, "b"]

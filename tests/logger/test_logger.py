@@ -182,3 +182,12 @@ def test_a_report_is_a_wandb_run_of_its_own_with_table_page_and_figures(fake_wan
     assert logged["report"] == page
     assert logged["curves"] == figure
     assert fake.run.exit_code == 0
+
+
+def test_runs_that_differ_in_their_seed_only_share_a_group(fake_wandb):
+    groups = []
+    for seed in (1, 2):
+        fake = fake_wandb()
+        WandbLogger().open(Path(f"outputs/arc_eager-explore-sample-seed{seed}-0a1b2c3d"), {})
+        groups.append(fake.options["group"])
+    assert groups[0] == groups[1]

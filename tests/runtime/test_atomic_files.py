@@ -95,3 +95,14 @@ def test_what_is_written_must_be_apart_from_what_is_read(tmp_path):
             require_apart({"-o": path}, [read])
     with pytest.raises(ConfigError, match=r"json is .*, as -o is; name another file"):
         require_apart({"-o": tmp_path / "new", "json": tmp_path / "new"}, [])
+
+
+def test_a_pipe_is_written_to_and_a_link_keeps_pointing_to_its_file(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write(link, b"new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    write(Path(os.devnull), b"gone")
+    assert not Path(os.devnull).is_file()

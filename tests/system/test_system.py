@@ -251,3 +251,35 @@ def test_gold_of_another_shape_is_refused(name):
     for shape in ((2, 3), (1, 4)):
         with pytest.raises(ValueError, match="gold"):
             system.cost(system.start([3, 3]), np.zeros(shape, dtype=int))
+
+
+def test_gold_heads_outside_the_sentence_are_refused():
+    found = systems.load("arc_eager")
+    with pytest.raises(ValueError, match="outside the sentence"):
+        found.cost(found.start([2]), [[0, 0, 2_000_000_000]])
+    with pytest.raises(ValueError, match="outside the sentence"):
+        found.cost(found.start([1, 2]), [[0, 2, 0], [0, 0, 1]])
+
+
+def test_gold_prepared_for_other_options_is_refused():
+    one, other = (systems.load("arc_eager", single_root=single) for single in (True, False))
+    with pytest.raises(ValueError, match="other options"):
+        other.cost(other.start([2]), one.prepare([[0, 0, 1]]))
+
+
+def test_prepared_gold_does_not_change_with_the_array_it_was_made_of():
+    found = systems.load("arc_eager")
+    heads = np.array([[0, 0, 1, 2]], dtype=np.int32)
+    prepared = found.prepare(heads)
+    before = found.cost(found.start([3]), prepared)
+    heads[:] = [[0, 2, 3, 0]]
+    assert (found.cost(found.start([3]), prepared) == before).all()
+
+
+def test_an_illegal_move_changes_no_state():
+    found = systems.load("arc_eager")
+    states = found.start([2, 2])
+    before = states.copy()
+    with pytest.raises(ValueError, match="row 1"):
+        found.step(states, [0, 3])
+    assert all((a == b).all() for a, b in zip(states, before, strict=True))

@@ -266,3 +266,12 @@ def test_a_step_reads_from_the_device_in_the_scorer_only():
 def test_an_option_out_of_range_is_refused_by_name(options, name):
     with pytest.raises(ValueError, match=name):
         TrainingSettings(**options)
+
+
+def test_without_decay_the_average_is_the_weights_after_any_number_of_steps():
+    parser = fresh_parser(TRAIN[:2])
+    settings = TrainingSettings(average_decay=0.0)
+    session = Session(settings, parser, plan(TRAIN[:2], TRAIN[:2]))
+    for _ in range(106):
+        session.step(session.batches.make(range(2), 1, 0), 0.2)
+    assert torch.equal(weights_of(session.averaged_parser().model), weights_of(parser.model))

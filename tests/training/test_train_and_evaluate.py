@@ -370,3 +370,42 @@ def test_help_lists_choices_and_options(script, tmp_path):
 def test_every_experiment_runs_for_one_epoch(path, tmp_path):
     results = trained_here(tmp_path / "run", f"experiment={path.stem}", "trainer.epochs=1")
     assert results["dev"]["words"] > 0
+
+
+@pytest.mark.parametrize("override", ["seed=-1", "seed=99999999999999999999999"])
+def test_a_seed_that_cannot_be_used_is_one_message(override, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="seed"):
+        train(configured("train", "trainer=debug", override), CHOICES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_probability_that_is_allowed_can_be_dropped(tmp_path):
+    trained_here(tmp_path / "run", "network.dropout=0.999", "trainer.max_sentences=4")
+
+
+def test_the_command_that_is_printed_evaluates_on_the_same_treebank(tmp_path, capsys):
+    path = tmp_path / "mine.conllu"
+    path.write_text("".join(s.to_conllu() for s in sample("train")[:20]))
+    trained_here(tmp_path / "run", "treebank=files", f"treebank.train={path}")
+    command = re.search(r"python evaluate\.py (.*)", capsys.readouterr().out)[1]
+    assert "treebank=files" in command
+
+
+def test_one_output_for_a_whole_sweep_is_refused(tmp_path):
+    options = ("-m", "trainer=debug", "seed=1,2", f"output={tmp_path / 'x'}")
+    done = run("train.py", *options, cwd=tmp_path)
+    assert done.returncode != 0
+    assert "each would overwrite the last" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_malformed_test_file_stops_a_training_before_it_begins(tmp_path):
+    good, bad = tmp_path / "good.conllu", tmp_path / "bad.conllu"
+    good.write_text("".join(s.to_conllu() for s in sample("train")[:20]))
+    bad.write_text("1\tone\n\n")
+    files = [f"treebank.train={good}", f"treebank.dev={good}", f"treebank.test={bad}"]
+    with pytest.raises(TreebankError, match=r"bad\.conllu:1"):
+        trained_here(tmp_path / "run", "treebank=files", *files)
+    assert not (tmp_path / "run").exists()
