@@ -20,7 +20,8 @@ from helpers.tiny import PROJECT
 import dyparse
 from dyparse.cli.main import main
 
-SHIPPED = ("py.typed", "compare/report/page.html.j2", "treebank/sample_data/train.conllu",
+SHIPPED = ("py.typed", "compare/report/page.html.j2", "compare/report/page.css",
+           "compare/report/page.js", "treebank/sample_data/train.conllu",
            "treebank/sample_data/dev.conllu", "treebank/sample_data/test.conllu")  # fmt: skip
 
 # Stands for python: writes down how it is called, makes a venv of itself, fails if told to.
