@@ -125,7 +125,7 @@ def test_an_interrupted_grid_resumes_without_repeating_cells(tmp_path, how):
     assert "Traceback" not in (tmp_path / "output.txt").read_text()
 
 
-def test_ctrl_c_while_workers_start_prints_one_line(tmp_path):
+def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
     running = start(tmp_path / "grid")
     deadline = time.monotonic() + 120
     while len(processes_of(running.pid)) < 3 and time.monotonic() < deadline:  # ours, tracker, one
