@@ -6,7 +6,7 @@ A cell is a run of train.py, in a directory named after its options.
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,23 +65,23 @@ class Task:
 def select_choice(axis: str, text: str) -> Selection:
     """`NAME:KEY=VALUE,…`, where the name is one of the package or `module.Class`.
 
-    Hydra knows names of the package only: a class from outside is set after it has composed.
+    Hydra knows only the names of the package: a class from outside is set after it has composed.
     """
     try:
         chosen = load(axis, text)
-    except (ValueError, TypeError, ImportError) as error:
+    except (ValueError, TypeError) as error:
         raise ConfigError(f"--{axis} {text}: {error}") from error
-    name, _, listed = text.partition(":")
-    options = dict(option.split("=", 1) for option in filter(None, listed.split(",")))
-    if is_outside(text):
-        return Selection([], {"_target_": name, **{key: getattr(chosen, key) for key in options}})
-    given = [f"{axis}.{key}={for_hydra(value)}" for key, value in options.items()]
-    return Selection([f"{axis}={name}", *given], {})
-
-
-def is_outside(text: str) -> bool:
-    """Whether a choice is named by its class, `module.Class`, and not by a name of the package."""
-    return "." in text.partition(":")[0]
+    name = text_of(chosen).partition(":")[0]
+    if "." in name:
+        options = {
+            field.name: getattr(chosen, field.name) for field in fields(chosen) if field.init
+        }
+        return Selection([], {"_target_": name, **options})
+    listed = filter(None, text.partition(":")[2].split(","))
+    given = [option.partition("=") for option in listed]
+    return Selection(
+        [f"{axis}={name}", *(f"{axis}.{key}={for_hydra(value)}" for key, _, value in given)], {}
+    )
 
 
 def select_treebank(text: str) -> Selection:
@@ -135,7 +135,6 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
     """
     for seed in grid.values["seed"]:
         require_seed(seed)
-    _require_effective_overrides(grid)
     trainings = []
     with initialize_config_dir(str(conf), version_base="1.3"), _config_errors():
         for config in _configs(grid):
@@ -157,23 +156,11 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
     return list(once.values())
 
 
-def _require_effective_overrides(grid: Grid) -> None:
-    """ConfigError if an override would have no effect on a class from outside the package."""
-    for axis in CHOICES:
-        outside = next(filter(is_outside, grid.values[axis]), "")
-        for override in grid.overrides if outside else ():
-            key, _, value = override.lstrip("+~").partition("=")
-            if key.startswith(f"{axis}."):
-                option = key.partition(".")[2]
-                raise ConfigError(
-                    f"{override}: not possible beside --{axis} {outside}; give options with the "
-                    f"class: --{axis} {outside.partition(':')[0]}:{option}={value}"
-                )
-
-
 def _configs(grid: Grid) -> Iterator[DictConfig]:
     """The configuration of every cell, with the first seed."""
     choices = [[select_choice(axis, text) for text in grid.values[axis]] for axis in CHOICES]
+    for axis, selections in zip(CHOICES, choices, strict=True):
+        _require_effect(grid.overrides, axis, selections)
     treebanks = [select_treebank(text) for text in grid.values["treebank"]]
     seed = f"seed={grid.values['seed'][0]}"
     for selections in itertools.product(*choices, treebanks):
@@ -186,6 +173,19 @@ def _configs(grid: Grid) -> Iterator[DictConfig]:
             else:
                 config[axis].update(options)
         yield config
+
+
+def _require_effect(overrides: Sequence[str], axis: str, selections: Sequence[Selection]) -> None:
+    """ConfigError for overrides without effect: classes from outside are set after composing."""
+    outside = [selection.options["_target_"] for selection in selections if selection.options]
+    for override in overrides:
+        key, _, value = override.lstrip("+~").partition("=")
+        if outside and key.startswith(f"{axis}."):
+            option = key.removeprefix(f"{axis}.")
+            raise ConfigError(
+                f"{override}: no effect on {outside[0]}; give the option together with the class: "
+                f"--{axis} {outside[0]}:{option}={value}"
+            )
 
 
 def _escaped(value: Any) -> Any:
