@@ -1,9 +1,12 @@
 """The cells of a grid, and the errors found before any of them is trained."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
 from helpers.tiny import CONF, UD
+from omegaconf import OmegaConf
 
 from dyparse.compare.grid import (
     Grid,
@@ -24,6 +27,36 @@ VALUES = {
     "treebank": ["sample"],
     "seed": [1, 2, 3],
 }
+
+
+OUTSIDE = """
+from dataclasses import dataclass
+
+from dyparse.exploration.explore import Explore
+from dyparse.loss.hinge import Hinge
+
+
+@dataclass(frozen=True)
+class SteepHinge(Hinge):
+    slope: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Wander(Explore):
+    pass
+"""
+
+
+@pytest.fixture
+def mylab(tmp_path, monkeypatch):
+    """A module outside the package, in a directory that Python imports from."""
+    directory = tmp_path / "outside"
+    directory.mkdir()
+    (directory / "mylab.py").write_text(OUTSIDE)
+    monkeypatch.syspath_prepend(directory)
+    yield
+    sys.modules.pop("mylab", None)
 
 
 def planned(directory, overrides=("trainer=debug",), **values):
@@ -61,6 +94,34 @@ def test_options_of_a_choice_follow_its_name(tmp_path):
     assert task.cell.system == "nonmonotonic:reduce=false"
     assert task.cell.exploration == "explore:first_epochs=0,probability=0.5"
     assert select_choice("loss", "hinge:margin=2") == (["loss=hinge", "loss.margin=2"], {})
+
+
+@pytest.mark.usefixtures("mylab")
+def test_classes_from_outside_the_package_are_given_by_their_dotted_path(tmp_path):
+    (task,) = planned(
+        tmp_path,
+        system=["arc_eager"],
+        exploration=["mylab.Wander"],
+        loss=["mylab.SteepHinge:slope=2,note=${seed}", "mylab.SteepHinge:note=${seed},slope=2.0"],
+        seed=[1],
+    )
+    assert task.config.exploration["_target_"] == "mylab.Wander"
+    options = {"_target_": "mylab.SteepHinge", "margin": 1.0, "slope": 2.0, "note": "${seed}"}
+    assert OmegaConf.to_container(task.config.loss, resolve=True) == options
+    assert task.cell.exploration == "mylab.Wander"
+    assert task.cell.loss == "mylab.SteepHinge:slope=2.0,note=${seed}"
+    assert re.fullmatch(r"arc_eager-mylab\.Wander-sample-seed1-\w+", task.directory.name)
+
+
+@pytest.mark.usefixtures("mylab")
+def test_overrides_that_would_not_reach_a_class_from_outside_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"--loss mylab\.SteepHinge:margin=2"):
+        planned(tmp_path, loss=["hinge", "mylab.SteepHinge"], overrides=["loss.margin=2"])
+
+
+def test_a_class_of_the_package_may_be_given_by_its_path_too():
+    path = "dyparse.loss.hinge.Hinge"
+    assert select_choice("loss", f"{path}:margin=2") == select_choice("loss", "hinge:margin=2")
 
 
 def test_directories_differ_exactly_if_options_do(tmp_path):
@@ -116,6 +177,7 @@ def test_a_cell_is_finished_when_its_result_is_there(tmp_path):
     [
         ({"system": ["nosuch"]}, "nosuch"),
         ({"system": ["arc_eager:nosuch=1"]}, "nosuch"),
+        ({"system": ["nosuch.Mine"]}, "--system nosuch.Mine"),
         ({"exploration": ["explore:probability=7"]}, "exploration.probability is 7"),
         ({"loss": ["hinge:margin=big"]}, "margin"),
         ({"treebank": ["no/such/place"]}, "no/such/place: no such directory"),

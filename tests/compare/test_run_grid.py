@@ -71,6 +71,28 @@ def test_a_grid_is_run_without_keeping_models_and_finished_cells_are_skipped(tmp
     assert mine.sentences == other.sentences
 
 
+def test_a_loss_from_the_current_directory_is_trained_in_workers(tmp_path, monkeypatch):
+    module = """
+from dataclasses import dataclass
+from dyparse.loss.hinge import Hinge
+
+@dataclass(frozen=True)
+class Steep(Hinge):
+    slope: float = 1.0
+
+    def __call__(self, scores, legal, cost):
+        return self.slope * super().__call__(scores, legal, cost)
+"""
+    (tmp_path / "steep_loss.py").write_text(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    values = VALUES | {"exploration": ["static"], "loss": ["steep_loss.Steep:slope=2"], "seed": [1]}
+    tasks = plan(Grid(values, TINY), CONF, tmp_path / "grid")
+    assert run_grid(tasks, jobs=1) == []
+    ((_, result),) = finished_results([tmp_path / "grid"])
+    assert result.cell.loss == "steep_loss.Steep:slope=2.0"
+
+
 def test_a_failing_cell_is_reported_and_the_others_continue(tmp_path):
     tasks = plan(GRID, CONF, tmp_path)[:2]
     tasks[0].config.device = "nosuch"
