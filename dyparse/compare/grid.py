@@ -159,8 +159,8 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
 def _configs(grid: Grid) -> Iterator[DictConfig]:
     """The configuration of every cell, with the first seed."""
     choices = [[select_choice(axis, text) for text in grid.values[axis]] for axis in CHOICES]
-    for axis, selections in zip(CHOICES, choices, strict=True):
-        _require_effect(grid.overrides, axis, selections)
+    for axis, of_axis in zip(CHOICES, choices, strict=True):
+        _require_effect(grid.overrides, axis, of_axis)
     treebanks = [select_treebank(text) for text in grid.values["treebank"]]
     seed = f"seed={grid.values['seed'][0]}"
     for selections in itertools.product(*choices, treebanks):
