@@ -20,7 +20,7 @@ ALL = "all treebanks"
 
 
 class Key(NamedTuple):
-    """What the runs of a group have in common: all axes of their cells but the seed."""
+    """The axes that the runs of a group have in common: all but the seed."""
 
     system: str
     exploration: str

@@ -1,4 +1,4 @@
-"""What all figures share: style, colours and markers, panels, rows and legends.
+"""Common parts of all figures: style, colours and markers, panels, rows and legends.
 
 An exploration has the same colour, marker and line style in all figures. Colours are those of Okabe
 & Ito (2008), which colour-blind readers can distinguish.
