@@ -23,6 +23,8 @@ from dyparse.cli.main import main
 SHIPPED = (
     "py.typed",
     "compare/report/page.html.j2",
+    "compare/report/page.css",
+    "compare/report/page.js",
     "treebank/sample_data/train.conllu",
     "treebank/sample_data/dev.conllu",
     "treebank/sample_data/test.conllu",

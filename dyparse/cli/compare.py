@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from dyparse.compare.grid import AXES, Grid, configuration_directory, experiment_axes, plan
+from dyparse.compare.grid import Grid, configuration_directory, experiment_axes, plan
+from dyparse.compare.groups import AXES
 from dyparse.compare.report.page import write_report
 from dyparse.compare.run_grid import finished_results, publish, run_grid, usual_jobs
 from dyparse.config.choices import load, text_of
@@ -52,21 +53,21 @@ def chosen_grid(options: argparse.Namespace, conf: Path) -> Grid:
     overrides = list(options.files)
     for override in overrides:
         key = override.lstrip("+~").partition("=")[0]
-        if key in (*AXES, "seed", "experiment"):
+        if key in (*AXES, "experiment"):
             option = "--seeds" if key == "seed" else f"--{key}"
             raise ConfigError(f"{override}: what a grid is made of is given by {option}")
     if options.experiment != "none":
         overrides.insert(0, f"experiment={options.experiment}")
     axes = experiment_axes(conf, overrides)
     seeds = ",".join(axes.get("seed", ["1"])) if options.seeds is None else options.seeds
-    return Grid(
-        systems=options.systems or axes.get("system", ["arc_eager"]),
-        explorations=options.explorations or axes.get("exploration", ["static", "explore"]),
-        losses=options.losses or axes.get("loss", ["set_nll"]),
-        treebanks=options.treebanks or ["sample"],
-        seeds=numbers_in(seeds),
-        overrides=overrides,
-    )
+    values = {
+        "system": options.systems or axes.get("system", ["arc_eager"]),
+        "exploration": options.explorations or axes.get("exploration", ["static", "explore"]),
+        "loss": options.losses or axes.get("loss", ["set_nll"]),
+        "treebank": options.treebanks or ["sample"],
+        "seed": numbers_in(seeds),
+    }
+    return Grid(values, overrides)
 
 
 def numbers_in(text: str) -> list[int]:

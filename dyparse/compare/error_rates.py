@@ -1,4 +1,4 @@
-"""Where the runs of a group erred: counts of `error_analysis` added up, and their shares."""
+"""Where the runs of a group erred: counts of `error_analysis`, summed over runs, and rates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Where the runs of a group erred; treebank ALL: runs that all explorations have, added up."""
+    """Errors of a group of runs; for treebank ALL, of the runs that all explorations have."""
 
     key: Key
     runs: int
@@ -24,7 +24,7 @@ class Analysis:
 
 
 def all_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
-    """Those over all treebanks, then that of each group."""
+    """Analyses over all treebanks, then one for each group."""
     return [
         *_pooled_analyses(groups, notes),
         *(_analysis(key, runs) for key, runs in groups.items()),
@@ -39,15 +39,15 @@ def _analysis(key: Key, runs: Sequence[RunResult]) -> Analysis:
 
 
 def _sum(one: Any, other: Any) -> Any:
-    """Counts added up, whatever they are nested in."""
+    """Sum of two counts or of two equally nested mappings of counts."""
     if isinstance(other, Mapping):
         return {**one, **{name: _sum(one.get(name, {}), other[name]) for name in other}}
     return (one or 0) + other
 
 
 def _pooled_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
-    """Over the treebanks and seeds that all explorations of a system and loss have: the same words
-    for each of them.
+    """Analyses over treebanks, of the runs that all explorations of a system and loss have, so that
+    all are counted on the same words.
     """
     runs_of: dict[tuple[str, str], dict[Key, dict[tuple[str, int], RunResult]]] = defaultdict(dict)
     for key, runs in groups.items():
@@ -58,8 +58,8 @@ def _pooled_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
         shared = set.intersection(*(set(runs) for runs in trainings.values()))
         if any(len(runs) > len(shared) for runs in trainings.values()):
             notes.append(
-                f"{system}, {loss}: not all trainings have the same treebanks and seeds; counts "
-                f"over all treebanks are of the {len(shared)} runs that all have."
+                f"{system}, {loss}: trainings differ in their treebanks and seeds; counts over "
+                f"all treebanks are of the {len(shared)} runs that all have."
             )
         for training, by_place in trainings.items() if shared else ():
             analyses.append(_analysis(training, [by_place[place] for place in sorted(shared)]))
@@ -67,15 +67,15 @@ def _pooled_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
 
 
 def rates_of(counts: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float | None]]]:
-    """The counts of an analysis as shares in percent; None of nothing.
+    """The counts of an analysis as percentages; None where there is nothing to count.
 
-    Precision, recall and F1 are labelled; those of heads alone are called so. In propagation
-    `before` ends with the first mistake of a sentence, and `after` is what follows it. The recall
-    of pops is that of repairs which were made among those to be made.
+    Precision, recall and F1 are labelled unless their name starts with `head_`. In propagation,
+    `before` includes the first mistake of a sentence and `after` is what follows it. The recall of
+    pops is the percentage of possible repairs that were made.
     """
     return {
         "by_sentence_length": {
-            name: {"uas": _share(c, "heads", "words"), "las": _share(c, "labelled", "words")}
+            name: {"uas": _rate(c, "heads", "words"), "las": _rate(c, "labelled", "words")}
             for name, c in counts["by_sentence_length"].items()
         },
         "by_arc_length": {
@@ -90,21 +90,21 @@ def rates_of(counts: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float |
         },
         "by_first_mistake": {
             name: {
-                "sentences": _share(
+                "sentences": _rate(
                     {**c, "all": counts["propagation"]["sentences"]}, "sentences", "all"
                 ),
-                "las": _share(c, "labelled", "words"),
+                "las": _rate(c, "labelled", "words"),
             }
             for name, c in counts["by_first_mistake"].items()
         },
         "propagation": {"": _propagation_rates(counts["propagation"])},
         "moves": {
             name: {
-                "free": _share(c, "free", "taken"),
-                "right_arcs": _share(c, "right_arcs", "arcs"),
-                "labelled_arcs": _share(c, "labelled_arcs", "arcs"),
-                "mended": _share(c, "mended", "replaced"),
-                "broken": _share(c, "broken", "replaced"),
+                "free": _rate(c, "free", "taken"),
+                "right_arcs": _rate(c, "right_arcs", "arcs"),
+                "labelled_arcs": _rate(c, "labelled_arcs", "arcs"),
+                "mended": _rate(c, "mended", "replaced"),
+                "broken": _rate(c, "broken", "replaced"),
             }
             for name, c in counts["moves"].items()
         },
@@ -112,13 +112,13 @@ def rates_of(counts: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float |
     }
 
 
-def _share(counts: Mapping[str, int], part: str, whole: str, scale: float = 100) -> float | None:
+def _rate(counts: Mapping[str, int], part: str, whole: str, scale: float = 100) -> float | None:
     return scale * counts[part] / counts[whole] if counts[whole] else None
 
 
 def _arc_rates(counts: Mapping[str, int], right: str) -> dict[str, float | None]:
-    precision = _share(counts, f"predicted_{right}", "predicted")
-    recall = _share(counts, f"gold_{right}", "gold")
+    precision = _rate(counts, f"predicted_{right}", "predicted")
+    recall = _rate(counts, f"gold_{right}", "gold")
     f1 = None
     if precision is not None and recall is not None:
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
@@ -129,18 +129,18 @@ def _repair_rates(counts: Mapping[str, int]) -> dict[str, float | None]:
     made, wanted = (counts["right"] + counts[other] for other in ("wrong", "missed"))
     both = {**counts, "made": made, "wanted": wanted}
     return {
-        "precision": _share(both, "right", "made"),
-        "recall": _share(both, "right", "wanted"),
+        "precision": _rate(both, "right", "made"),
+        "recall": _rate(both, "right", "wanted"),
     }
 
 
 def _propagation_rates(counts: Mapping[str, int]) -> dict[str, float | None]:
     moves = counts["states_before"] + counts["states_after"]
     return {
-        "sentences_with_mistake": _share(counts, "sentences_with_mistake", "sentences"),
-        "mistakes_before": _share(counts, "mistakes_before", "states_before"),
-        "mistakes_after": _share(counts, "mistakes_after", "states_after"),
-        "cost_after_per_sentence": _share(counts, "cost_after", "sentences_with_mistake", 1),
-        "cost_after_per_state": _share(counts, "cost_after", "states_after", 1),
-        "moves_per_sentence": _share({**counts, "moves": moves}, "moves", "sentences", 1),
+        "sentences_with_mistake": _rate(counts, "sentences_with_mistake", "sentences"),
+        "mistakes_before": _rate(counts, "mistakes_before", "states_before"),
+        "mistakes_after": _rate(counts, "mistakes_after", "states_after"),
+        "cost_after_per_sentence": _rate(counts, "cost_after", "sentences_with_mistake", 1),
+        "cost_after_per_state": _rate(counts, "cost_after", "states_after", 1),
+        "moves_per_sentence": _rate({**counts, "moves": moves}, "moves", "sentences", 1),
     }

@@ -1,16 +1,21 @@
-"""The grid of a comparison: what is trained, each cell in a directory named after its options."""
+"""The grid of a comparison: its cells, all checked before any of them is trained.
+
+A cell is a run of train.py, in a directory named after its options.
+"""
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from dyparse.compare.groups import AXES
 from dyparse.config.build import (
     TrainOptions,
     build,
@@ -25,30 +30,22 @@ from dyparse.runtime.device import find_device, require_seed, require_threads
 from dyparse.training.run import build_model_config
 from dyparse.training.settings import TrainingSettings
 
-AXES = ("system", "exploration", "loss")
+CHOICES = ("system", "exploration", "loss")  # axes whose values are classes with options
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is combined with what; empty axes are those of the experiment."""
+    """The values on every axis, all of which are combined, and options for all cells."""
 
-    systems: Sequence[str]
-    explorations: Sequence[str]
-    losses: Sequence[str]
-    treebanks: Sequence[str]  # `sample`, or directories of UD treebanks
-    seeds: Sequence[int]
-    overrides: Sequence[str]  # more options for all runs, as for train.py
+    values: Mapping[str, Sequence[Any]]  # by axis; seeds are numbers, all others text
+    overrides: Sequence[str] = ()  # as for train.py
 
-    def choices(self) -> Iterator[tuple[list[str], dict[str, str]]]:
-        """Of every cell, without its seed: options, and those of its treebank."""
-        axes = (
-            [choice_overrides("system", text) for text in self.systems],
-            [choice_overrides("exploration", text) for text in self.explorations],
-            [choice_overrides("loss", text) for text in self.losses],
-        )
-        treebanks = [treebank_options(text) for text in self.treebanks]
-        for *parts, (name, options) in itertools.product(*axes, treebanks):
-            yield [*itertools.chain(*parts), f"treebank={name}", *self.overrides], options
+
+class Selection(NamedTuple):
+    """How one value of an axis enters a configuration."""
+
+    overrides: list[str]  # for Hydra to compose
+    options: dict[str, Any]  # to be set afterwards; with `_target_` they replace those composed
 
 
 @dataclass(frozen=True)
@@ -62,84 +59,93 @@ class Task:
 
     @property
     def is_finished(self) -> bool:
+        """Whether its result is there."""
         return (self.directory / RESULT).exists()
 
 
-def choice_overrides(axis: str, text: str) -> list[str]:
-    """`NAME:KEY=VALUE,…` as options of train.py; `attardi` is [system=attardi]."""
+def select_choice(axis: str, text: str) -> Selection:
+    """`NAME:KEY=VALUE,…`, where the name is one of the package or `module.Class`.
+
+    Hydra knows only the names of the package: a class from outside is set after it has composed.
+    """
     try:
-        load(axis, text)
+        chosen = load(axis, text)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"--{axis} {text}: {error}") from error
-    name, _, listed = text.partition(":")
-    options = [option.partition("=") for option in filter(None, listed.split(","))]
-    return [f"{axis}={name}", *(f"{axis}.{key}={for_hydra(value)}" for key, _, value in options)]
+    name = text_of(chosen).partition(":")[0]
+    if "." in name:
+        options = {
+            field.name: getattr(chosen, field.name) for field in fields(chosen) if field.init
+        }
+        return Selection([], {"_target_": name, **options})
+    listed = filter(None, text.partition(":")[2].split(","))
+    given = [option.partition("=") for option in listed]
+    return Selection(
+        [f"{axis}={name}", *(f"{axis}.{key}={for_hydra(value)}" for key, _, value in given)], {}
+    )
 
 
-def treebank_options(text: str) -> tuple[str, dict[str, str]]:
-    """`sample`, or the directory of a UD treebank: the choice of treebank and its options.
+def select_treebank(text: str) -> Selection:
+    """`sample`, or the directory of a UD treebank.
 
-    They do not pass through Hydra's grammar: paths may have any signs.
+    Paths are no overrides: they may have characters that mean something to Hydra.
     """
     if text == "sample":
-        return text, {}
+        return Selection([f"treebank={text}"], {})
     path = Path(text).absolute()
     if not path.is_dir():
         raise ConfigError(
-            f"--treebank {text}: no such directory; expected `sample`, or the directory of a "
-            "UD treebank such as ud/UD_English-LinES (dyparse download fetches one)"
+            f"--treebank {text}: no such directory; expected `sample` or the directory of a UD "
+            "treebank such as ud/UD_English-LinES (dyparse download fetches one)"
         )
     if not path.name or ".." in path.parts:
         path = path.resolve()
-    return "ud", {"root": str(path.parent), "name": path.name}
+    return Selection(["treebank=ud"], {"root": str(path.parent), "name": path.name})
 
 
 def configuration_directory(given: Path | None) -> Path:
-    """Where train.yaml is: as given, else in the working directory, else beside the package."""
+    """The directory of train.yaml: as given, else ./conf, else the conf beside the package."""
     places = [given] if given else [Path("conf"), Path(__file__).parents[2] / "conf"]
     for place in places:
         if (place / "train.yaml").is_file():
             return place.resolve()
     raise ConfigError(
         f"no train.yaml in {' or '.join(map(str, places))}; run this in the source tree, "
-        "or name its directory conf with --conf"
+        "or give the path of its directory conf with --conf"
     )
 
 
 def experiment_axes(conf: Path, overrides: Sequence[str]) -> dict[str, list[str]]:
-    """What an experiment sweeps over, as it is written for Hydra's sweeper."""
-    with initialize_config_dir(str(conf), version_base="1.3"), config_errors():
+    """The values of every axis that an experiment sweeps over with Hydra's sweeper."""
+    with initialize_config_dir(str(conf), version_base="1.3"), _config_errors():
         config = compose("train", list(overrides), return_hydra_config=True)
     swept = OmegaConf.select(config, "hydra.sweeper.params") or {}
-    if unknown := sorted(set(map(str, swept)) - {*AXES, "seed"}):
+    axes = (*CHOICES, "seed")
+    if unknown := sorted(set(map(str, swept)) - set(axes)):
         raise ConfigError(
-            f"{' '.join(overrides)} sweeps over {unknown[0]}; a grid is made of "
-            f"{', '.join((*AXES, 'seed'))}: give it as an option, or run train.py -m"
+            f"{' '.join(overrides)} sweeps over {unknown[0]}, expected {', '.join(axes)}; "
+            f"give {unknown[0]} one value, or run train.py -m"
         )
     return {str(key): [v.strip() for v in str(value).split(",")] for key, value in swept.items()}
 
 
 def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
-    """All cells, checked: first all of the first seed, then all of the second, ….
+    """All cells: first those of the first seed, then those of the second, ….
 
-    A wrong option or a missing treebank is an error here, before anything is trained.
+    ConfigError if an option is wrong or a treebank missing, before anything is trained.
     """
-    for seed in grid.seeds:
+    for seed in grid.values["seed"]:
         require_seed(seed)
-    of_first_seed = []
-    with initialize_config_dir(str(conf), version_base="1.3"), config_errors():
-        for overrides, treebank in grid.choices():
-            config = compose("train", [*overrides, f"seed={grid.seeds[0]}"])
-            for key, value in treebank.items():
-                config.treebank[key] = value.replace("${", "\\${")  # a path, no interpolation
-            of_first_seed.append((config, *_check(config)))
+    trainings = []
+    with initialize_config_dir(str(conf), version_base="1.3"), _config_errors():
+        for config in _configs(grid):
+            trainings.append((config, *_check(config)))
     tasks = []
-    for seed in grid.seeds:
-        for config, cell, choices in of_first_seed:
+    for seed in grid.values["seed"]:
+        for config, cell, choices in trainings:
             own: DictConfig = OmegaConf.merge(config, {"seed": seed})  # type: ignore[assignment]  # of one, it is one
             name = run_directory(own, choices, cell.treebank).name
-            of_seed = Cell(cell.system, cell.exploration, cell.loss, cell.treebank, seed)
-            tasks.append(Task(of_seed, own, choices, directory / name))
+            tasks.append(Task(replace(cell, seed=seed), own, choices, directory / name))
     once = {task.directory: task for task in tasks}
     for task in tasks:
         other = once[task.directory]
@@ -151,11 +157,51 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
     return list(once.values())
 
 
+def _configs(grid: Grid) -> Iterator[DictConfig]:
+    """The configuration of every cell, with the first seed."""
+    choices = [[select_choice(axis, text) for text in grid.values[axis]] for axis in CHOICES]
+    for axis, of_axis in zip(CHOICES, choices, strict=True):
+        _require_effect(grid.overrides, axis, of_axis)
+    treebanks = [select_treebank(text) for text in grid.values["treebank"]]
+    seed = f"seed={grid.values['seed'][0]}"
+    for selections in itertools.product(*choices, treebanks):
+        overrides = [override for selection in selections for override in selection.overrides]
+        config = compose("train", [*overrides, *grid.overrides, seed])
+        for axis, selection in zip(AXES, selections, strict=False):
+            options = {key: _escaped(value) for key, value in selection.options.items()}
+            if "_target_" in options:
+                config[axis] = options
+            else:
+                config[axis].update(options)
+        yield config
+
+
+def _require_effect(overrides: Sequence[str], axis: str, selections: Sequence[Selection]) -> None:
+    """ConfigError for overrides without effect: classes from outside are set after composing."""
+    outside = [selection.options["_target_"] for selection in selections if selection.options]
+    for override in overrides:
+        key, _, value = override.lstrip("+~").partition("=")
+        if outside and key.startswith(f"{axis}."):
+            option = key.removeprefix(f"{axis}.")
+            raise ConfigError(
+                f"{override}: no effect on {outside[0]}; give the option together with the class: "
+                f"--{axis} {outside[0]}:{option}={value}"
+            )
+
+
+def _escaped(value: Any) -> Any:
+    """Text in which ${ is no interpolation; other values as they are."""
+    return value.replace("${", "\\${") if isinstance(value, str) else value
+
+
 def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
-    """What a configuration trains; ConfigError if it cannot."""
+    """The cell of a configuration and the names of its choices; ConfigError if it is invalid."""
     options: TrainOptions = checked(config, TrainOptions)
     if options.output:
-        raise ConfigError(f"output is {options.output!r}; a grid has a directory for each cell")
+        raise ConfigError(
+            f"output is {options.output!r}, expected none: every cell has its own directory; "
+            "use --output for the directory of all of them"
+        )
     build_model_config(options)
     construct(TrainingSettings, options.trainer, "trainer")
     find_device(options.device)
@@ -163,15 +209,14 @@ def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
     treebank = build(options.treebank, "treebank")
     treebank.describe()
     build(options.logger, "logger")
-    names = ("system", "exploration", "loss")
-    texts = {name: text_of(build(getattr(options, name), name)) for name in names}
-    choices = {name: text.partition(":")[0] for name, text in texts.items()}
+    texts = {axis: text_of(build(getattr(options, axis), axis)) for axis in CHOICES}
+    choices = {axis: text.partition(":")[0] for axis, text in texts.items()}
     return Cell(treebank=treebank.name, seed=options.seed, **texts), choices
 
 
 @contextlib.contextmanager
-def config_errors() -> Iterator[None]:
-    """Hydra's complaints about options as ours."""
+def _config_errors() -> Iterator[None]:
+    """Turn Hydra's errors about options into ConfigError."""
     try:
         yield
     except (HydraException, OmegaConfBaseException) as error:

@@ -1,7 +1,7 @@
-"""Finished runs in groups: those that differ in their seed only.
+"""Groups of finished runs that differ only in their seed.
 
-Runs may be compared if they have the same setting, and on a treebank the same data; DyparseError
-says why others may not.
+Runs can be compared if they have the same setting and, on each treebank, the same data; otherwise
+DyparseError says what differs.
 """
 
 from __future__ import annotations
@@ -13,40 +13,47 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dyparse.errors import DyparseError
 
 if TYPE_CHECKING:
-    from dyparse.evaluation.run_result import RunResult
+    from dyparse.evaluation.run_result import Cell, RunResult
 
 BASELINE = "static"
 ALL = "all treebanks"
 
 
 class Key(NamedTuple):
-    """What the runs of a group have in common."""
+    """The axes that the runs of a group have in common: all but the seed."""
 
     system: str
     exploration: str
     loss: str
     treebank: str
 
+    @classmethod
+    def of(cls, cell: Cell) -> Key:
+        """The key of a cell."""
+        return cls(*(getattr(cell, axis) for axis in cls._fields))
+
+
+AXES = (*Key._fields, "seed")  # of a grid; a cell has a value on each
 
 Groups = dict[Key, list["RunResult"]]
-RunPair = tuple[list["RunResult"], list["RunResult"]]  # baseline and new, of the same seeds
+RunPair = tuple[list["RunResult"], list["RunResult"]]  # baseline and new, with the same seeds
 
 
 def grouped(results: Sequence[RunResult], baseline: str = BASELINE) -> Groups:
-    """The runs of each group by seed; groups by name, the baseline first.
+    """The runs of each group in order of seeds; groups in order of names, the baseline first.
 
-    DyparseError where runs have different settings or test sets, or are there twice.
+    DyparseError if runs have different settings or data, or if a run appears twice.
     """
     if not results:
-        raise DyparseError("no finished run to report; a run's directory holds result.json")
+        raise DyparseError("no finished run to report; expected directories with result.json")
     _require_one_setting(results)
     _require_same_data(results)
     groups: Groups = defaultdict(list)
     for result in sorted(results, key=lambda result: result.cell.seed):
         cell = result.cell
-        runs = groups[Key(cell.system, cell.exploration, cell.loss, cell.treebank)]
+        runs = groups[Key.of(cell)]
         if runs and runs[-1].cell.seed == cell.seed:
-            raise DyparseError(f"{_name(result)}: there twice; leave out one of their directories")
+            raise DyparseError(f"{_name(result)}: found twice; leave out one of the directories")
         runs.append(result)
 
     def place(key: Key) -> tuple[Any, ...]:
@@ -56,9 +63,7 @@ def grouped(results: Sequence[RunResult], baseline: str = BASELINE) -> Groups:
 
 
 def _name(result: RunResult) -> str:
-    cell = result.cell
-    names = (cell.system, cell.exploration, cell.loss, cell.treebank, f"seed {cell.seed}")
-    return ", ".join(names)
+    return ", ".join((*Key.of(result.cell), f"seed {result.cell.seed}"))
 
 
 def _require_one_setting(results: Sequence[RunResult]) -> None:
@@ -80,12 +85,12 @@ def _require_one_setting(results: Sequence[RunResult]) -> None:
     )
     raise DyparseError(
         f"runs of {len(by_name)} settings cannot be compared: {described}; "
-        "name the directories of one setting only"
+        "give directories of one setting only"
     )
 
 
 def _options(setting: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """All options with their names in full: trainer.epochs."""
+    """All options with their full names, such as trainer.epochs."""
     for name, value in setting.items():
         if isinstance(value, Mapping):
             yield from _options(value, f"{prefix}{name}.")
@@ -94,7 +99,7 @@ def _options(setting: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str
 
 
 def _require_same_data(results: Sequence[RunResult]) -> None:
-    """All runs of a treebank have learnt from as many words and been tested on the same ones."""
+    """DyparseError unless all runs of a treebank have the same training size and test sentences."""
     first: dict[str, RunResult] = {}
     for result in results:
         other = first.setdefault(result.cell.treebank, result)
@@ -105,8 +110,8 @@ def _require_same_data(results: Sequence[RunResult]) -> None:
             if of(result) != of(other):
                 raise DyparseError(
                     f"{_name(result)}: {what} {of(result)}, but {_name(other)} on {of(other)}; "
-                    "a comparison needs the same data: remove the directories of one of them, "
-                    "and run its cells again"
+                    "a comparison needs the same data: remove the directories of one of them and "
+                    "run its cells again"
                 )
 
 
@@ -117,20 +122,20 @@ def _test_set(run: RunResult) -> str:
 
 
 def remarks(results: Sequence[RunResult]) -> list[str]:
-    """What a reader should know of the runs before any figure."""
+    """Notes on what makes runs hard to compare: scores on dev, different versions of programs."""
     notes = [
-        f"{name} has no test set: its scores are those of dev, on which epochs were chosen."
+        f"{name} has no test set: its scores are on dev, on which epochs were chosen."
         for name in sorted({r.cell.treebank for r in results if r.split != "test"})
     ]
     for program in sorted({name for result in results for name in result.versions}):
         found = sorted({result.versions.get(program, "unknown") for result in results})
         if len(found) > 1:
-            notes.append(f"Runs are of different versions of {program}: {', '.join(found)}.")
+            notes.append(f"Runs used different versions of {program}: {', '.join(found)}.")
     return notes
 
 
 def paired(groups: Groups, baseline: str, notes: list[str]) -> dict[Key, RunPair]:
-    """For every group that has a baseline: the runs of both with the seeds that both have."""
+    """For every group with a baseline: runs of baseline and group with the seeds that both have."""
     pairs = {}
     for key, runs in groups.items():
         if key.exploration == baseline:
@@ -139,13 +144,13 @@ def paired(groups: Groups, baseline: str, notes: list[str]) -> dict[Key, RunPair
         seeds = {run.cell.seed for run in runs} & {run.cell.seed for run in base}
         if not seeds:
             lack = f"no seed in common with {baseline}" if base else f"no run of {baseline}"
-            notes.append(f"{', '.join(key)}: {lack}, so there is no difference to tell.")
+            notes.append(f"{', '.join(key)}: {lack}, so there is no difference to report.")
             continue
         if len(seeds) < max(len(runs), len(base)):
             listed = ", ".join(map(str, sorted(seeds)))
             notes.append(
-                f"{', '.join(key)}: number of runs {len(runs)}, of {baseline} {len(base)}; the "
-                f"difference is over the seeds that both have ({listed})."
+                f"{', '.join(key)}: {len(runs)} runs, {baseline}: {len(base)}; the difference is "
+                f"over the seeds that both have ({listed})."
             )
         pairs[key] = tuple([run for run in part if run.cell.seed in seeds] for part in (base, runs))
     return pairs  # type: ignore[return-value]  # a tuple of two

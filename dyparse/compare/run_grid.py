@@ -1,7 +1,6 @@
-"""`dyparse compare`: train a grid of parsers, skip what is finished, and report on all of it.
+"""Train the cells of a grid in parallel, skip finished ones, and collect their results.
 
-A cell of the grid is a run of train.py, in a directory that is named after its options. It counts
-as finished when its `result.json` is there: an interrupted grid goes on where it stopped.
+A cell is finished when its `result.json` is there, so an interrupted grid resumes where it stopped.
 """
 
 import contextlib
@@ -40,20 +39,20 @@ from dyparse.training.run import from_disk, train
 from dyparse.treebank import Treebank
 
 LOG = "train.log"
-SECONDS_BETWEEN_LOOKS = 1.0  # of a worker, whether its parent is still there
+SECONDS_BETWEEN_CHECKS = 1.0  # of a worker, whether its parent is alive; of the progress bar
 
 
 def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> list[str]:
-    """Run what is not finished, `jobs` cells at a time; what went wrong, a line for each cell.
+    """Run all unfinished cells, `jobs` at a time; returns a line for each cell that failed.
 
-    Every cell has one thread, however many run at a time: its result does not depend on that.
+    Every cell has one thread, so its result does not depend on how many run at a time.
     """
     waiting = [task for task in tasks if not task.is_finished]
     durations = [(task.cell, run_seconds(task)) for task in tasks if task.is_finished]
     failures: list[str] = []
     if not waiting:
         return failures
-    places = devices("auto")  # for cells that leave it open
+    places = devices("auto")  # for cells without a device
     context = multiprocessing.get_context("spawn")
     counter = context.Value("i", 0)
     bar = tqdm(
@@ -69,12 +68,12 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
     )
     with bar, _one_thread_each():
         try:
-            with interrupts_deferred():  # workers start here
+            with interrupts_deferred():  # while workers start
                 running = {pool.submit(_run_cell, task, keep_models): task for task in waiting}
             while running:
                 _show_time_left(bar, durations, running.values(), jobs)
-                found = wait(running, timeout=SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
-                for future in found.done:
+                finished = wait(running, SECONDS_BETWEEN_CHECKS, FIRST_COMPLETED).done
+                for future in finished:
                     task = running.pop(future)
                     durations += _outcome(future, task, failures)
                     _show_time_left(bar, durations, running.values(), jobs)
@@ -89,24 +88,24 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
 
 
 def _outcome(future: "Future[float]", task: Task, failures: list[str]) -> list[tuple[Cell, float]]:
-    """How long a cell took; nothing if it failed, which is noted."""
+    """The cell and its duration; empty if it failed, with a line added to the failures."""
     try:
         return [(task.cell, future.result())]
     except BrokenProcessPool as error:
         raise DyparseError(
             f"a worker died, perhaps for lack of memory, while {task.directory} or another cell "
-            "was trained; finished cells are kept: start again to go on, with a smaller --jobs if "
-            "need be" + "".join(f"\nfailed: {failure}" for failure in failures)
+            "was trained; finished cells are kept: run the command again to resume, if necessary "
+            "with fewer --jobs" + "".join(f"\nfailed: {failure}" for failure in failures)
         ) from error
     except Exception as error:  # one cell's failure does not stop the others
         failures.append(f"{task.directory}: {error} (see {LOG} there)")
         return []
 
 
-def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a process's argument
-    """In a worker: train one cell with all output in its log; seconds it took."""
+def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a pool passes arguments by position
+    """In a worker: train one cell, with its output in a log; returns the seconds it took."""
     start = time.perf_counter()
-    if task.is_finished:  # meanwhile, by another command
+    if task.is_finished:  # by another command in the meantime
         return 0.0
     task.directory.mkdir(parents=True, exist_ok=True)
     changes: dict[str, Any] = {"output": str(task.directory)}
@@ -115,7 +114,9 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a proce
     if task.config.device == "auto":
         changes["device"] = _device
     with (
-        (task.directory / LOG).open("a", encoding="utf-8") as log,  # another may be writing there
+        (task.directory / LOG).open(
+            "a", encoding="utf-8"
+        ) as log,  # another command may write there too
         contextlib.redirect_stdout(log),
         contextlib.redirect_stderr(log),
     ):
@@ -123,7 +124,7 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a proce
         try:
             train(config, task.choices, read=_read_once)
         except Exception:
-            traceback.print_exc()  # the log has more than the one line that is told
+            traceback.print_exc()  # into the log; the user sees one line
             raise
     if not keep_models:
         shutil.rmtree(task.directory / "model", ignore_errors=True)
@@ -132,19 +133,19 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a proce
 
 @functools.lru_cache(maxsize=24)
 def _read_once(treebank: Treebank, split: str) -> list[Sentence]:
-    """The sentences of a split; a worker meets the same treebanks again."""
+    """The sentences of a split, cached: the cells of a worker share treebanks."""
     return from_disk(treebank, split)
 
 
-def devices(asked: str) -> list[str]:
-    """What cells run on, in turn: what was asked for; else the GPUs, or the CPU without any."""
-    if asked != "auto":
-        return [asked]
+def devices(device: str) -> list[str]:
+    """Devices that cells take in turn: the given one; for `auto` all GPUs, or the CPU."""
+    if device != "auto":
+        return [device]
     return [f"cuda:{k}" for k in range(torch.cuda.device_count())] or ["cpu"]
 
 
 def usual_jobs(config: DictConfig) -> int:
-    """As many cells at a time as there are GPUs, or as the cores have room for."""
+    """Default number of cells at a time: one per GPU, or as many as fit on the cores."""
     places = devices(config.device)
     return max(1, cores() // (config.threads or 1)) if places == ["cpu"] else len(places)
 
@@ -153,26 +154,26 @@ _device = "cpu"  # of this worker
 
 
 def _start_worker(parent: int, counter: Any, places: list[str]) -> None:
-    """Take a device; leave Ctrl-C to the parent, and end with it."""
+    """Take a device, leave Ctrl-C to the parent, and exit when the parent does."""
     global _device
     lock: Lock = counter.get_lock()
     with lock:
         _device = places[counter.value % len(places)]
         counter.value += 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    """A worker whose parent was killed would wait for work for ever."""
+def _exit_with(parent: int) -> None:
+    """Exit when the parent is gone: if it was killed, a worker would wait for work for ever."""
     while os.getppid() == parent:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+        time.sleep(SECONDS_BETWEEN_CHECKS)
     os._exit(1)
 
 
 @contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Give workers that start meanwhile one OpenMP thread each."""
+    """Give workers that start in this block one OpenMP thread each."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
@@ -184,16 +185,15 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def run_seconds(task: Task) -> float:
-    """How long the training of a finished cell took."""
+    """Duration of the training of a finished cell."""
     return sum(figures["seconds"] for figures in read_result(task.directory / RESULT).curve)
 
 
 def seconds_left(
     durations: Sequence[tuple[Cell, float]], waiting: Sequence[Cell], jobs: int
 ) -> float | None:
-    """An estimate: each cell takes as long as finished ones like it; None before the first is done.
-
-    Like it: of the same system and treebank, else of the same treebank, else any.
+    """Estimate from finished cells with the same system and treebank, else the same treebank, else
+    any; None before the first cell is finished.
     """
     if not durations:
         return None
@@ -212,17 +212,17 @@ def _show_time_left(
     left = seconds_left(durations, [task.cell for task in waiting], jobs)
     if left is not None:
         text = f"about {tqdm.format_interval(left)} left" if waiting else ""
-        bar.set_postfix_str(text, refresh=sys.stderr.isatty())  # a log has a line for each cell
+        bar.set_postfix_str(text, refresh=sys.stderr.isatty())  # in a log, one line per cell
 
 
 def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]]:
-    """All results in directories and below them, each with the directory of its run."""
+    """All results in directories and below, each with the directory of its run."""
     paths = sorted({path for place in directories for path in place.rglob(RESULT)})
     return [(path.parent, read_result(path)) for path in paths]
 
 
 def publish(task: Task, page: Path) -> None:
-    """Tell the logger of the runs about the report on them."""
+    """Send the report to the logger of the runs."""
     options: TrainOptions = checked(task.config, TrainOptions)
     logger: Logger = build(options.logger, "logger")
     with (page.parent / CSV).open(encoding="utf-8", newline="") as file:

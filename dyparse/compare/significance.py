@@ -1,19 +1,19 @@
-"""Whether one training is better than another: intervals, tests and counts of wins.
+"""Is one training better than another? Confidence intervals, tests and counts of wins.
 
-A score is a ratio of sums over sentences, in percent: 100 · Σ right / Σ total. A training is run
-with several seeds; its score is the mean over them. The difference is `new` − `base`, over the
-seeds that both have: runs of one seed are a pair. Over treebanks it is the mean of theirs.
+A score is a ratio of sums over sentences, in percent: 100 · Σ right / Σ total. The score of a
+training is the mean over its seeds. The difference is `new` − `base`, over the seeds that both
+have: runs with the same seed are a pair. Over treebanks it is the mean of the differences.
 
-It varies for two reasons, other seeds and other sentences, and no one test is valid for both when
-seeds are few. So there are two p-values, each with its own unit of exchange, and an interval:
+It varies with the seeds and with the sentences, and with few seeds no single test is valid for
+both. So there are two p-values, each with its own unit of exchange, and an interval:
 
-* `p_sentences`: would *these trained parsers* differ on new sentences? Blind to luck with seeds:
-  rejects too often if the question is about the trainings.
+* `p_sentences`: would *these trained parsers* differ on new sentences? Ignores the variation
+  between seeds, so it rejects too often if the question is about the trainings.
 * `p_seeds`: would *training again* give a difference on these test sentences? With n pairs never
   below 2 / 2ⁿ, so 3 or 5 seeds of one treebank cannot reach 0.05; pooled over treebanks they can.
-* `low` .. `high` answers for both reasons at once.
+* `low` .. `high` covers both sources of variation.
 
-All numbers follow from `seed`, whatever the order of treebanks and runs.
+All numbers are determined by `seed`, whatever the order of treebanks and runs.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ Floats: TypeAlias = NDArray[np.float64]
 Unit: TypeAlias = Literal["sentence", "seed"]
 
 RESAMPLES = 10_000
-EXACT_UNITS = 18  # up to as many units every exchange is tried, beyond that random ones
-CELLS_AT_ONCE = 200_000  # of the table resamples × units: bounds the memory
+SIGNIFICANT = 0.05  # a difference with a smaller p counts
+EXACT_UNITS = 18  # with up to so many units every exchange is tried, with more random ones
+CELLS_AT_ONCE = 200_000  # of the table resamples × units, to bound the memory
 ROUNDING = 1e-9  # differences closer than this are equal
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What S runs of a training got right in K sentences.
+    """Correct and total counts of S runs of a training in K sentences.
 
-    LAS: right = words with head and label right, total = words. An F1 such as CLAS: right = twice
-    the arcs that are right, total = gold + predicted arcs; `total` then differs from run to run.
+    LAS: right = words with correct head and label, total = words. An F1 such as CLAS: right = twice
+    the number of correct arcs, total = gold + predicted arcs, which differs from run to run.
     """
 
     right: ArrayLike  # [S, K]
-    total: ArrayLike  # [S, K], or [K] if it is the same in all runs
+    total: ArrayLike  # [S, K], or [K] if it is the same for all runs
     seeds: tuple[int, ...]  # [S]
 
     def __post_init__(self) -> None:
@@ -53,7 +54,7 @@ class Counts:
         if right.ndim != 2 or len(right) != len(seeds) or not right.size:
             raise ValueError(f"right has the shape {right.shape}, expected {len(seeds)} seeds × K")
         if len(set(seeds)) < len(seeds):
-            raise ValueError(f"seeds are {seeds}, expected each once")
+            raise ValueError(f"seeds are {seeds}, expected each seed once")
         if total.shape not in (right.shape, right.shape[1:]):
             raise ValueError(f"total has the shape {total.shape}, right {right.shape}")
         total = np.broadcast_to(total, right.shape)
@@ -79,55 +80,38 @@ class Counts:
         """The mean score over runs."""
         return float(self.scores.mean())
 
-    @property
-    def sd(self) -> float | None:
-        """The standard deviation over runs, with S − 1; None of a single run."""
-        return float(self.scores.std(ddof=1)) if len(self.seeds) > 1 else None
-
 
 Pair: TypeAlias = tuple[Counts, Counts]  # base and new on the same sentences
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better `new` is than `base`, in percentage points."""
+    """The difference between `new` and `base`, in percentage points."""
 
     base: float  # mean score over the seeds that both have, over treebanks
     new: float
     mean: float  # new − base
     low: float  # confidence interval of mean
     high: float
-    p_sentences: float  # exchanging sentences; see the module
-    p_seeds: float  # exchanging runs of the same seed
+    p_sentences: float  # exchanging sentences; see the module docstring
+    p_seeds: float  # exchanging runs with the same seed
     seed_pairs: int  # over all treebanks
     sentences: int
 
 
 @dataclass(frozen=True)
 class Tally:
-    """On how many treebanks `new` is better, not distinguishable, worse."""
+    """Number of treebanks on which `new` is better, not distinguishable, worse."""
 
     wins: int
     ties: int
     losses: int
 
 
-def difference(
-    base: Counts,
-    new: Counts,
-    *,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Difference:
-    """The difference on one treebank."""
-    return pooled_difference({"": (base, new)}, resamples=resamples, level=level, seed=seed)
-
-
 def pooled_difference(
     pairs: Mapping[str, Pair], *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = 0
 ) -> Difference:
-    """The mean of the differences on some treebanks, by name; each treebank counts the same."""
+    """The mean of the differences on treebanks, given by name; all treebanks count the same."""
     matched = _matched(pairs)
     low, high = confidence_interval(pairs, resamples=resamples, level=level, seed=seed)
     base, new = (float(np.mean([pair[k].mean for pair in matched])) for k in (0, 1))
@@ -147,23 +131,24 @@ def pooled_difference(
 def confidence_interval(
     pairs: Mapping[str, Pair], *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = 0
 ) -> tuple[float, float]:
-    """Where the difference may lie with other sentences and seeds: percentiles of a bootstrap.
+    """Confidence interval of the difference over sentences and seeds: bootstrap percentiles.
 
     difference* = difference + (from sentences + from seeds) · sqrt(f / χ²_f),  mean over treebanks
     from sentences: its change on K sentences drawn with replacement, the same for both trainings
                     and all seeds
     from seeds:     its change with S − 1 pairs of runs, drawn with replacement from S
 
-    Efron & Tibshirani (1993); paired as in Koehn (2004) and Berg-Kirkpatrick et al. (2012). Seeds
-    are few, which plain percentiles do not know. S draws of S would have (S − 1) / S of the
-    variance due, S − 1 draws have all of it. And a variance from few runs is itself uncertain: the
-    root turns a normal spread into Student's t, with the degrees of freedom of a sum of variances
-    (Satterthwaite 1946), S − 1 for seeds and no limit for sentences, sums over treebanks:
+    Efron & Tibshirani (1993); paired as in Koehn (2004) and Berg-Kirkpatrick et al. (2012). With
+    few seeds, plain percentiles are too narrow: S draws from S have only (S − 1) / S of the right
+    variance, S − 1 draws have all of it. And a variance estimated from few runs is itself
+    uncertain: the square root turns the normal spread into Student's t, with the degrees of freedom
+    of a sum of variances (Satterthwaite 1946), S − 1 for seeds and no limit for sentences, sums
+    over treebanks:
 
     f = (Σ v)² / Σ (v_seeds² / (S − 1)),  v = v_sentences + v_seeds
 
-    What depends on sentence and seed together is in both variances, so the interval is rather too
-    wide than too narrow. Where a treebank has a single pair of runs, it is blind to seeds.
+    The interaction of sentence and seed is in both variances, so the interval is rather too wide
+    than too narrow. On a treebank with a single pair of runs it ignores the seeds.
     """
     _require(resamples, level)
     rng = np.random.default_rng(seed)
@@ -191,14 +176,14 @@ def confidence_interval(
 def permutation_test(
     pairs: Mapping[str, Pair], unit: Unit, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> float:
-    """Two-sided p of the difference, when `base` and `new` exchange what they did with some units.
+    """Two-sided p-value of the difference, exchanging the results of `base` and `new` on units.
 
-    sentence: both exchange a sentence in all their runs at once; seed: they exchange two whole runs
-    of the same seed on one treebank. Scores are computed anew from the exchanged sums, so that
-    `total` may differ too. Of up to EXACT_UNITS units all 2ⁿ exchanges are tried and p is the share
-    of those with at least the difference found. Otherwise `resamples` random ones are (approximate
-    randomization, Noreen 1989), and p = (b + 1) / (resamples + 1) with b of them at least as
-    different (Phipson & Smyth 2010).
+    sentence: a sentence is exchanged in all runs at once; seed: two whole runs with the same seed
+    on one treebank are exchanged. Scores are computed again from the exchanged sums, so `total` may
+    differ too. With up to EXACT_UNITS units all 2ⁿ exchanges are tried, and p is the proportion of
+    those with at least the observed difference. With more units, `resamples` random exchanges are
+    tried (approximate randomization, Noreen 1989), and p = (b + 1) / (resamples + 1), where b of
+    them have at least the observed difference (Phipson & Smyth 2010).
     """
     _require(resamples)
     matched = _matched(pairs)
@@ -220,7 +205,7 @@ def permutation_test(
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Each p adjusted for being one of a family of m (Holm 1979); None and NaN are not counted.
+    """Each p-value corrected for a family of m tests (Holm 1979); None and NaN are not counted.
 
     adjusted p₍ᵢ₎ = max_{j ≤ i} min(1, (m − j + 1) · p₍ⱼ₎), with p₍₁₎ the least
     """
@@ -233,18 +218,16 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def tally(
-    differences: Sequence[float], adjusted_ps: Sequence[float | None], *, below: float = 0.05
-) -> Tally:
-    """A win or a loss if the adjusted p is below the given one, after the sign; otherwise a tie."""
-    both = zip(differences, adjusted_ps, strict=True)
-    sure = [found for found, p in both if p is not None and p < below]
-    wins, losses = sum(found > 0 for found in sure), sum(found < 0 for found in sure)
+def tally(differences: Sequence[float], corrected_ps: Sequence[float | None]) -> Tally:
+    """Significant differences counted as wins and losses by their sign, all others as ties."""
+    both = zip(differences, corrected_ps, strict=True)
+    significant = [found for found, p in both if p is not None and p < SIGNIFICANT]
+    wins, losses = sum(found > 0 for found in significant), sum(found < 0 for found in significant)
     return Tally(wins, len(differences) - wins - losses, losses)
 
 
 def _score(sums: Floats) -> Floats:
-    """[2, ...] → [...]: the score of sums of right and total; of nothing it is 0."""
+    """[2, ...] → [...]: scores from sums of right and total; 0 where total is 0."""
     right, total = sums
     return np.asarray(np.divide(100 * right, total, out=np.zeros_like(right), where=total > 0))
 
@@ -252,14 +235,14 @@ def _score(sums: Floats) -> Floats:
 def _matched(pairs: Mapping[str, Pair]) -> list[Pair]:
     """Base and new of each treebank with the seeds that both have, all in a fixed order."""
     if not pairs:
-        raise ValueError("no treebank to compare on")
+        raise ValueError("there is no treebank to compare on")
     return [_with_same_seeds(name, *pairs[name]) for name in sorted(pairs)]
 
 
 def _with_same_seeds(name: str, base: Counts, new: Counts) -> Pair:
     seeds = tuple(sorted(set(base.seeds) & set(new.seeds)))
     if not seeds:
-        raise ValueError(f"{name}: seeds {base.seeds} and {new.seeds} have none in common")
+        raise ValueError(f"{name}: no common seed in {base.seeds} and {new.seeds}")
     if base.table.shape[-1] != new.table.shape[-1]:
         raise ValueError(
             f"{name}: {base.table.shape[-1]} sentences and {new.table.shape[-1]}; "
@@ -278,7 +261,7 @@ def _units(pair: Pair, unit: Unit) -> int:
 
 
 def _chunks(resamples: int, units: int) -> Iterator[int]:
-    """Numbers of resamples that fit into memory, `resamples` in all."""
+    """Sizes of batches that fit into memory, `resamples` in total."""
     most = max(1, CELLS_AT_ONCE // units)
     for start in range(0, resamples, most):
         yield min(most, resamples - start)
@@ -287,7 +270,7 @@ def _chunks(resamples: int, units: int) -> Iterator[int]:
 def _resampled_sentences(
     base: Counts, new: Counts, resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """[resamples]: the difference on K sentences drawn with replacement."""
+    """[resamples]: differences on K sentences drawn with replacement."""
     K = base.table.shape[-1]
     tables = [counts.table.swapaxes(1, 2) for counts in (base, new)]  # [2, K, S]
     found = []
@@ -300,24 +283,24 @@ def _resampled_sentences(
 
 
 def _resampled_seeds(by_seed: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """[resamples]: the mean over S − 1 drawn with replacement from S, at least one."""
+    """[resamples]: means over S − 1 values, at least one, drawn with replacement from S."""
     S = len(by_seed)
     return np.asarray(by_seed[rng.integers(S, size=(resamples, max(S - 1, 1)))].mean(1))
 
 
 def _every_swap(units: int) -> Iterator[Floats]:
-    """[2ⁿ, n] in one piece: every way to exchange (1) or leave (0) n units."""
+    """[2ⁿ, n] in one batch: all ways to exchange (1) or leave (0) n units."""
     yield (np.arange(2**units)[:, None] >> np.arange(units) & 1).astype(np.float64)
 
 
 def _random_swaps(units: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """[R, units] in pieces: each unit is exchanged with probability 1/2."""
+    """[R, units] in batches: each unit is exchanged with probability 1/2."""
     for R in _chunks(resamples, units):
         yield rng.integers(2, size=(R, units), dtype=np.int8).astype(np.float64)
 
 
 def _swapped(base: Counts, new: Counts, swap: Floats, unit: Unit) -> Floats:
-    """[R]: the difference after base and new exchange the units where swap [R, units] is 1."""
+    """[R]: differences after exchanging the units where swap [R, units] is 1."""
     gain = new.table - base.table  # [2, S, K]
     moved = swap @ gain.swapaxes(1, 2) if unit == "sentence" else swap * gain.sum(-1)[:, None]
     before = _score(base.table.sum(-1)[:, None] + moved)  # [R, S]

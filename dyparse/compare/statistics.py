@@ -1,10 +1,10 @@
-"""What finished runs say together: static training against dynamic ones.
+"""Statistics of finished runs: static against dynamic training.
 
-Runs that differ in their seed only are a group. Groups of the same system, loss and treebank differ
-in how training explored; each is compared with the `baseline` among them, by LAS on the test set.
-Per treebank and over treebanks there are a difference, its interval and two p-values (see
+Runs that differ only in their seed are a group. Groups of the same system, loss and treebank differ
+in their exploration; each is compared with the group of the `baseline` exploration by LAS on the
+test set. Per treebank and over treebanks there are a difference, its interval and two p-values (see
 `significance`), corrected after Holm (1979) for all comparisons of their kind. Counts of
-`error_analysis` are added up over runs.
+`error_analysis` are summed over runs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dyparse.compare.error_rates import Analysis, all_analyses
 from dyparse.compare.groups import ALL, BASELINE, Key, RunPair, grouped, paired, remarks
 from dyparse.compare.significance import (
     RESAMPLES,
+    SIGNIFICANT,
     Counts,
     Difference,
     Pair,
@@ -34,20 +35,19 @@ if TYPE_CHECKING:
 
 USUAL_LOSS = "set_nll"
 METRICS = ("uas", "las", "clas")
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over runs that differ in their seed."""
+    """Mean and standard deviation over runs that differ in their seed."""
 
     mean: float
-    sd: float | None  # with n − 1; None of a single run
+    sd: float | None  # with n − 1; None for a single run
 
 
 @dataclass(frozen=True)
 class Effect:
-    """How much better than the baseline, over the seeds that both have."""
+    """Differences to the baseline, over the seeds that both have."""
 
     las: Difference
     uas: float
@@ -57,7 +57,7 @@ class Effect:
 
     @property
     def verdict(self) -> str:
-        """`better` or `worse` where the corrected test over runs of training says so, else ``."""
+        """`better` or `worse` if the corrected test over pairs of runs is significant, or empty."""
         if self.p_seeds is None or self.p_seeds >= SIGNIFICANT:
             return ""
         return "better" if self.las.mean > 0 else "worse"
@@ -71,14 +71,14 @@ class Line:
     seeds: tuple[int, ...]
     test: dict[str, Spread]  # by metric
     dev_las: Spread
-    effect: Effect | None  # None: it is the baseline, or has none
+    effect: Effect | None  # None for the baseline, and without one
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """A training of a system over treebanks, each of which counts the same."""
+    """A training of a system over treebanks, all of which count the same."""
 
-    key: Key  # whose treebank is ALL
+    key: Key  # its treebank is ALL
     treebanks: tuple[str, ...]
     test: dict[str, float]  # mean over treebanks, by metric
     dev_las: float
@@ -87,7 +87,7 @@ class Pooled:
 
     @property
     def compared(self) -> int:
-        """How many treebanks the baseline has too."""
+        """Number of treebanks that the baseline has too."""
         return self.tally.wins + self.tally.ties + self.tally.losses if self.tally else 0
 
 
@@ -98,12 +98,12 @@ class Curve:
     key: Key
     epochs: list[int]
     mean: list[float]
-    sd: list[float] | None  # None: a single run
+    sd: list[float] | None  # None for a single run
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that a report tells."""
+    """The statistics of all runs, from which a report is made."""
 
     baseline: str
     setting_name: str
@@ -121,26 +121,26 @@ class Comparison:
 
     @property
     def main_loss(self) -> str:
-        """That of most runs; figures show trainings with it."""
+        """The loss of most runs; figures show trainings with it."""
         runs: Counter[str] = Counter()
         for line in self.lines:
             runs[line.key.loss] += len(line.seeds)
         return min(runs, key=lambda loss: (-runs[loss], loss != USUAL_LOSS, loss))
 
     def training(self, key: Key) -> str:
-        """The name of a training: how it explores, and its loss where there are several."""
+        """The name of a training: its exploration, and its loss if there are several."""
         several = len(self.values("loss")) > 1
         return f"{key.exploration}, {key.loss}" if several else key.exploration
 
     def analyses_of(self, treebank: str) -> list[Analysis]:
-        """Those of a treebank, or of ALL."""
+        """The analyses of a treebank, or of ALL."""
         return [analysis for analysis in self.analyses if analysis.key.treebank == treebank]
 
 
 def comparison_of(
     results: Sequence[RunResult], *, baseline: str = BASELINE, resamples: int = RESAMPLES
 ) -> Comparison:
-    """What the runs say together; DyparseError where they cannot be compared."""
+    """The comparison of some runs; DyparseError if they cannot be compared."""
     groups = grouped(results, baseline)
     notes = remarks(results)
     pairs = paired(groups, baseline, notes)
@@ -201,7 +201,7 @@ def _line(key: Key, runs: Sequence[RunResult], pair: RunPair | None, resamples: 
 
 
 def _by_training(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines of each system and training, which differ in the treebank."""
+    """Lines that differ only in the treebank, for each system and training."""
     parts: dict[Key, list[Line]] = defaultdict(list)
     for line in lines:
         parts[line.key._replace(treebank=ALL)].append(line)
@@ -231,7 +231,7 @@ def _pooled(lines: Sequence[Line], pairs: Mapping[Key, RunPair], resamples: int)
 
 
 def _corrected(rows: Sequence[Line] | Sequence[Pooled]) -> list[Effect | None]:
-    """The effects of all rows with p-values corrected for being so many."""
+    """The effects of all rows, with p-values corrected for their number."""
     effects = [row.effect for row in rows]
     sentences = holm([e.las.p_sentences if e else None for e in effects])
     seeds = holm([e.las.p_seeds if e else None for e in effects])

@@ -1,0 +1,5 @@
+"""Dependency trees as SVG: arcs above the words, several trees of one sentence aligned, and their
+differences marked. Start with `tree_picture` in `svg.py`; `layout.py` decides where words and arcs
+go, `render.py` draws them, and `text.py` cleans, shortens and measures strings. The package knows
+sentences and nothing of parsers.
+"""

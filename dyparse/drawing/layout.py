@@ -1,4 +1,4 @@
-"""Where words and arcs are in the picture of a tree: columns, rows, levels and ends of arcs."""
+"""Layout of a tree picture: columns and rows of words, levels of arcs, and where arcs end."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from dyparse.data.sentence import NONE
 from dyparse.drawing.text import clean, isolated, shortened, text_width
 
-WORD_SIZE, LABEL_SIZE, SMALL_SIZE = 15, 11, 10  # of letters, in pixels
-MARGIN, WORD_GAP, GUTTER = 16, 14, 76  # a gutter names ends in other rows
+WORD_SIZE, LABEL_SIZE, SMALL_SIZE = 15, 11, 10  # font sizes in pixels
+MARGIN, WORD_GAP, GUTTER = 16, 14, 76  # the gutter names words in other rows
 LABEL_PAD, LABEL_BACK = 22, 4
-SLOT, MOST_SLOTS = 6.0, 80.0  # between the ends of arcs at a word, and from the first to the last
-LONGEST_WORD, LONGEST_LABEL = 180.0, 120.0  # what is longer is shortened
-LEAST_WIDTH = 560  # in which one word fits with gutters and labels on both sides
+SLOT, MOST_SLOTS = 6.0, 80.0  # between two arc ends at a word, and between the outermost
+LONGEST_WORD, LONGEST_LABEL = 180.0, 120.0  # longer text is shortened
+LEAST_WIDTH = 560  # fits one word with gutters and labels on both sides
 
 Slots = dict[tuple[int, int], float]
 
@@ -34,37 +34,38 @@ class Tree:
         if not len(self.heads) == len(self.labels) == n or len(self.upos) not in (0, n):
             raise ValueError(
                 f"tree {self.title!r} has {n} words, {len(self.heads)} heads, {len(self.labels)} "
-                f"labels and {len(self.upos)} tags, expected as many of each"
+                f"labels and {len(self.upos)} tags, expected the same number of each"
             )
         for word, head in enumerate(self.heads, 1):
             if not NONE <= head <= n or head == word:
                 raise ValueError(
-                    f"tree {self.title!r}: head {head} of word {word}, expected another of 0..{n}"
+                    f"tree {self.title!r}: head {head} of word {word}, "
+                    f"expected another word in 0..{n}"
                 )
 
-    def token(self, index: int) -> str:
-        """A word with its number; whatever its script, it does not turn the text around it."""
-        return f"{isolated(clean(self.forms[index - 1]))} {index}"
+    def numbered(self, word: int) -> str:
+        """A word followed by its number, for text in any script."""
+        return f"{isolated(clean(self.forms[word - 1]))} {word}"
 
-    def label(self, word: int) -> str:
-        """The arc to a word, to be read: its label and its head."""
+    def arc_text(self, word: int) -> str:
+        """The arc to a word as text: its label and its head."""
         head = self.heads[word - 1]
-        where = {0: "of the root", NONE: "without a head"}.get(head) or f"of {self.token(head)}"
+        where = {0: "of the root", NONE: "without a head"}.get(head) or f"of {self.numbered(head)}"
         return f"{clean(self.labels[word - 1])} {where}"
 
 
 class Arc(NamedTuple):
-    """An arc between two words, and what it needs so that its label fits on it."""
+    """An arc between two words, and the width that its label needs."""
 
-    word: int  # its dependent
+    word: int  # the dependent
     left: int
     right: int
-    slots: tuple[float, float]  # of its left and right end, beside the middle of the word
-    need: float  # from end to end
+    slots: tuple[float, float]  # of the left and right end, relative to the middle of the word
+    need: float  # least distance between the ends
 
 
 class Row(NamedTuple):
-    """Words that stand side by side, and the borders at which arcs to other rows end."""
+    """Words side by side, and the borders at which arcs to other rows end."""
 
     first: int
     last: int
@@ -74,7 +75,7 @@ class Row(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a row shows of an arc: all, or one end and the way to a border, and at which level."""
+    """The part of an arc that a row shows, and its level: all of it, or one end up to a border."""
 
     arc: Arc
     left: float
@@ -83,7 +84,7 @@ class Piece(NamedTuple):
 
 
 def arcs_of(tree: Tree) -> list[Arc]:
-    """The arcs between words; that of the root is none of them."""
+    """The arcs between words, without that of the root."""
     slots = slots_of(tree.heads)
     arcs = []
     for word, head in enumerate(tree.heads, 1):
@@ -95,10 +96,10 @@ def arcs_of(tree: Tree) -> list[Arc]:
 
 
 def slots_of(heads: Sequence[int]) -> Slots:
-    """Where beside the middle of a word an arc ends, by the word and the dependent of the arc.
+    """Offset of each arc end from the middle of its word, by word and dependent of the arc.
 
-    Arcs that reach farther end inside, so that arcs of the same word do not meet: from left to
-    right the near and far ones to the left, the root's, the far and near ones to the right.
+    Longer arcs end further inside, so that arcs of one word do not cross: from left to right the
+    short and the long ones to the left, the root's, the long and the short ones to the right.
     """
     ends: list[list[tuple[bool, int, int]]] = [[] for _ in range(len(heads) + 1)]
     for word, head in enumerate(heads, 1):
@@ -116,7 +117,7 @@ def slots_of(heads: Sequence[int]) -> Slots:
 
 
 def rows_of(trees: Sequence[Tree], width: float) -> list[Row]:
-    """The words in rows of at most this width, at the same places in all trees."""
+    """The words in rows of at most this width, at the same positions in all trees."""
     slots = [slots_of(tree.heads) for tree in trees]
     words = range(1, len(trees[0].forms) + 1)
     halves = [0.0, *(_half(trees, slots, word) for word in words)]
@@ -131,7 +132,7 @@ def rows_of(trees: Sequence[Tree], width: float) -> list[Row]:
 
 
 def _half(trees: Sequence[Tree], slots: Sequence[Slots], word: int) -> float:
-    """From the middle of a word to where its column ends."""
+    """Half the width of a word's column."""
     widths = [text_width(shown_form(trees[0], word), WORD_SIZE)]
     for tree, of_tree in zip(trees, slots, strict=True):
         ends = 1 + sum(head == word for head in tree.heads)
@@ -159,9 +160,9 @@ def _next_row(
 
 
 def _with_word(row: Row, word: int, halves: Sequence[float], arcs: Sequence[Sequence[Arc]]) -> Row:
-    """The row with one more word, as near as labels allow.
+    """The row with one more word, as close as labels allow.
 
-    The label of an arc to another row stands where its dependent is; the head's end has none.
+    An arc to another row has its label in the row of the dependent; the head's row shows none.
     """
     x = row.left + halves[word]
     if row.x:
@@ -182,7 +183,7 @@ def _with_word(row: Row, word: int, halves: Sequence[float], arcs: Sequence[Sequ
 
 
 def pieces_of(arcs: Sequence[Arc], row: Row) -> list[Piece]:
-    """What a row shows of the arcs, the highest first.
+    """The parts of arcs that a row shows, the highest first.
 
     Arcs above the same gap between two words are at different levels, shorter ones below.
     """
@@ -205,7 +206,7 @@ def pieces_of(arcs: Sequence[Arc], row: Row) -> list[Piece]:
 
 
 def crossing_words(heads: Sequence[int]) -> set[int]:
-    """Words whose arc crosses another, that of the root from position 0 included."""
+    """Words whose arc crosses another one; the root's arc starts at position 0."""
     far_left, far_right = list(range(len(heads) + 1)), list(range(len(heads) + 1))
     spans = {w: (min(w, h), max(w, h)) for w, h in enumerate(heads, 1) if h != NONE}
     for left, right in spans.values():
@@ -219,7 +220,7 @@ def crossing_words(heads: Sequence[int]) -> set[int]:
 
 
 def label_place(piece: Piece, wide: float, lines: Sequence[float]) -> float:
-    """The middle of the arc, or of its widest part between lines that would meet the label."""
+    """Where the label goes: the middle of the arc, or of its widest part free of other lines."""
     middle = (piece.left + piece.right) / 2
     inside = sorted(x for x in lines if piece.left < x < piece.right)
     if all(abs(x - middle) > wide / 2 + 2 for x in inside):
@@ -233,15 +234,15 @@ def label_place(piece: Piece, wide: float, lines: Sequence[float]) -> float:
 
 
 def shown_form(tree: Tree, word: int) -> str:
-    """A word as it stands in the picture."""
+    """A word as shown in the picture."""
     return shortened(tree.forms[word - 1], LONGEST_WORD, WORD_SIZE)
 
 
 def shown_tag(tree: Tree, word: int) -> str:
-    """What stands below a word, if there are tags."""
+    """The tag below a word; empty if the tree has no tags."""
     return shortened(tree.upos[word - 1], LONGEST_WORD, SMALL_SIZE) if tree.upos else ""
 
 
 def shown_label(tree: Tree, word: int) -> str:
-    """The label of a word's arc as it stands in the picture."""
+    """The label of a word's arc as shown in the picture."""
     return shortened(tree.labels[word - 1], LONGEST_LABEL, LABEL_SIZE)

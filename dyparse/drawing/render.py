@@ -1,4 +1,4 @@
-"""The drawing of trees of the same words: its elements, from top to bottom, and its size."""
+"""Rendering: the SVG elements of one or more trees of a sentence, from top to bottom."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from dyparse.drawing.layout import (
 )
 from dyparse.drawing.text import clean, isolated, shortened, text_width
 
-TITLE_SIZE, BOLD = 13, 1.12  # pixels, and how much wider bold letters are
-LONGEST_TITLE = 800.0  # what is longer is shortened
+TITLE_SIZE, BOLD = 13, 1.12  # pixels, and the extra width of bold letters
+LONGEST_TITLE = 800.0  # longer titles are shortened
 LEVEL, ROW_GAP, CORNER, TIP = 22, 12, 18, 7
 
 WRONG_HEAD, WRONG_LABEL, CROSSING = "dtree-wrong-head", "dtree-wrong-label", "dtree-crossing"
@@ -43,7 +43,7 @@ LEGEND = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """The elements of a picture, and its size."""
+    """The SVG elements of a picture, and its size."""
 
     caption: str
     description: str
@@ -53,7 +53,7 @@ class Drawing:
 
 
 def draw(trees: Sequence[Tree], *, width: int | None = None, caption: str = "") -> Drawing:
-    """The trees one above the other, in rows of at most `width` pixels if that is given."""
+    """The trees one above the other, wrapped into rows of at most `width` pixels if given."""
     require_drawable(trees, width)
     rows = rows_of(trees, width or float("inf"))
     edge = max(row.right + (GUTTER if row.last < len(trees[0].forms) else 0) for row in rows)
@@ -66,7 +66,7 @@ def draw(trees: Sequence[Tree], *, width: int | None = None, caption: str = "") 
     sheet.draw_legend()
     return Drawing(
         caption=clean(caption or ", ".join(t.title for t in trees if t.title) or "dependency tree"),
-        description=" ".join(map(_in_words, trees)),
+        description=" ".join(map(_description, trees)),
         width=max(edge, sheet.edge) + MARGIN,
         height=sheet.y + MARGIN / 2,
         elements=tuple(sheet.elements),
@@ -74,7 +74,7 @@ def draw(trees: Sequence[Tree], *, width: int | None = None, caption: str = "") 
 
 
 def require_drawable(trees: Sequence[Tree], width: int | None) -> None:
-    """ValueError unless these are trees of one sentence, and its words fit the width."""
+    """ValueError unless these are trees of one sentence and the width is large enough."""
     if not trees or not trees[0].forms:
         raise ValueError("nothing to draw, expected at least one tree of at least one word")
     for tree in trees[1:]:
@@ -88,24 +88,24 @@ def require_drawable(trees: Sequence[Tree], width: int | None) -> None:
 
 
 class Sheet:
-    """A drawing while it is made, from top to bottom."""
+    """A drawing in the making; everything is added below what is there."""
 
     def __init__(self, trees: Sequence[Tree], rows: Sequence[Row], room: float) -> None:
         self.trees, self.room, self.is_wrapped = trees, room, len(rows) > 1
         self.arcs = [arcs_of(tree) for tree in trees]
         self.slots = [slots_of(tree.heads) for tree in trees]
         self.crossing = [crossing_words(tree.heads) for tree in trees]
-        self.y, self.edge = float(MARGIN), 0.0  # what is drawn ends here
+        self.y, self.edge = float(MARGIN), 0.0  # bottom and right end of what is drawn
         self.elements: list[str] = []
-        self.classes: set[str] = set()  # that the legend explains
+        self.classes: set[str] = set()  # to be explained in the legend
 
     def text(self, kind: str, x: float, y: float, text: str) -> None:
-        """Clean text, at its middle or as its class says."""
+        """A text element; where x is on it, its class says."""
         place = f'x="{pixels(x)}" y="{pixels(y)}"'
         self.elements.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
 
     def draw_title(self, kind: str, title: str) -> None:
-        """A line at the left, if there is a title."""
+        """A line of text at the left; nothing for an empty title."""
         if title:
             shown = shortened(title, self.room, TITLE_SIZE * BOLD)
             self.text(kind, MARGIN, self.y + TITLE_SIZE, shown)
@@ -134,7 +134,7 @@ class Sheet:
         self.draw_words(number, row)
 
     def title(self, number: int) -> str:
-        """The title of a tree, and how many words differ from the first tree."""
+        """The title of a tree, with the number of differences from the first tree."""
         tree = self.trees[number]
         if number == 0:
             return tree.title
@@ -148,7 +148,7 @@ class Sheet:
         return f"{tree.title} · {', '.join(counts) or 'the same tree'}"
 
     def open_arc(self, number: int, word: int) -> None:
-        """Begin the group of an arc or of a piece of one; what it is can be read in a tooltip."""
+        """Start the group of an arc or of a part of one, with a tooltip."""
         tree, first = self.trees[number], self.trees[0]
         kinds = ["dtree-arc", difference(tree, first, word)]
         if word in self.crossing[number]:
@@ -156,19 +156,20 @@ class Sheet:
         self.classes.update(kinds)
         self.elements.append(
             f'<g class="{" ".join(filter(None, kinds))}" data-tree="{number}" data-word="{word}" '
-            f'data-head="{tree.heads[word - 1]}"><title>{escape(self.about(number, word))}</title>'
+            f'data-head="{tree.heads[word - 1]}">'
+            f"<title>{escape(self.tooltip(number, word))}</title>"
         )
 
-    def about(self, number: int, word: int) -> str:
-        """A word and its arc, to be read; what the first tree says if that is something else."""
+    def tooltip(self, number: int, word: int) -> str:
+        """A word and its arc as text; also the first tree's arc if that is different."""
         tree, first = self.trees[number], self.trees[0]
-        text = f"{tree.token(word)}: {tree.label(word)}"
+        text = f"{tree.numbered(word)}: {tree.arc_text(word)}"
         if difference(tree, first, word):
-            text += f"; {clean(first.title)}: {first.label(word)}"
+            text += f"; {clean(first.title)}: {first.arc_text(word)}"
         return text
 
     def draw_root(self, number: int, word: int, x: float, ends: tuple[float, float]) -> None:
-        """An arrow from above all arcs down to the word."""
+        """An arrow down to the word, from above all arcs."""
         base, top = ends
         self.open_arc(number, word)
         self.line(f"M{pixels(x)} {pixels(top + LABEL_SIZE / 2 + 1)}V{pixels(base - TIP)}")
@@ -179,7 +180,7 @@ class Sheet:
     def draw_piece(
         self, number: int, piece: Piece, row: Row, base: float, lines: Sequence[float]
     ) -> None:
-        """An arc, or its way from a word to the border where a mark names its other end."""
+        """An arc, or its part up to a border, where a mark names the word at the other end."""
         arc, tree = piece.arc, self.trees[number]
         top = base - LEVEL * piece.level
         has_left, has_right = arc.left in row.x, arc.right in row.x
@@ -207,23 +208,23 @@ class Sheet:
         self.elements.append("</g>")
 
     def line(self, path: str) -> None:
-        """A line of an arc."""
+        """The line of an arc."""
         self.elements.append(f'<path class="dtree-line" d="{path}"/>')
 
     def tip(self, x: float, y: float) -> None:
-        """The head of an arrow that points down."""
+        """An arrowhead that points down."""
         path = f"M{pixels(x)} {pixels(y)}l-3.5 -{TIP + 1}h7z"
         self.elements.append(f'<path class="dtree-tip" d="{path}"/>')
 
     def mark(self, kind: str, text: str, x: float, y: float) -> None:
-        """A dot at the border of a row, and beyond it the word in another row."""
+        """A dot at the border of a row, and beside it the word in another row."""
         self.elements.append(
             f'<circle class="dtree-tip" cx="{pixels(x)}" cy="{pixels(y)}" r="2.5"/>'
         )
         self.text(kind, x + (6 if kind == "dtree-to-right" else -6), y + SMALL_SIZE * 0.36, text)
 
     def label(self, number: int, word: int, x: float, y: float) -> None:
-        """The label of an arc, in a gap of its line."""
+        """The label of an arc, in a gap in its line."""
         text = shown_label(self.trees[number], word)
         wide, high = text_width(text, LABEL_SIZE) + LABEL_BACK, LABEL_SIZE + LABEL_BACK
         self.elements.append(
@@ -233,7 +234,7 @@ class Sheet:
         self.text("dtree-label", x, y + LABEL_SIZE * 0.36, text)
 
     def draw_words(self, number: int, row: Row) -> None:
-        """The words, below them their tags, and numbers if marks refer to them."""
+        """The words, their tags below, and their numbers if marks refer to them."""
         tree = self.trees[number]
         self.y += WORD_SIZE + 2
         for word, x in row.x.items():
@@ -250,7 +251,7 @@ class Sheet:
         self.y += MARGIN
 
     def draw_legend(self) -> None:
-        """What colours, dashes and weights mean, of those that occur."""
+        """A legend of the colours, dashes and weights that occur."""
         x = float(MARGIN)
         for kind, text in LEGEND.items():
             if kind not in self.classes:
@@ -278,26 +279,27 @@ def _curve(corner: tuple[float, float], end: tuple[float, float]) -> str:
 
 
 def difference(tree: Tree, first: Tree, word: int) -> str:
-    """The class of a word whose head, or else whose label, is not that of the first tree."""
+    """The class of a word with another head or another label than in the first tree; else empty."""
     if tree.heads[word - 1] != first.heads[word - 1]:
         return WRONG_HEAD
     return WRONG_LABEL if tree.labels[word - 1] != first.labels[word - 1] else ""
 
 
 def _mark(tree: Tree, word: int) -> str:
-    """A word and its number, short enough for the gutter."""
+    """A word and its number, shortened to fit the gutter."""
     number = f" {word}"
     room = GUTTER - 8 - text_width(number, SMALL_SIZE)
     short = shortened(tree.forms[word - 1], room, SMALL_SIZE)
     return isolated(short) + number
 
 
-def _in_words(tree: Tree) -> str:
+def _description(tree: Tree) -> str:
+    """The whole tree as text, for screen readers."""
     words = range(1, len(tree.forms) + 1)
-    text = "; ".join(f"{tree.token(word)}, {tree.label(word)}" for word in words)
+    text = "; ".join(f"{tree.numbered(word)}, {tree.arc_text(word)}" for word in words)
     return f"{clean(tree.title)}: {text}." if tree.title else f"{text}."
 
 
 def pixels(value: float) -> str:
-    """A length as it is written, to a tenth."""
+    """A length rounded to a tenth of a pixel, as text."""
     return f"{value:.1f}".removesuffix(".0")

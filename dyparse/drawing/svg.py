@@ -1,4 +1,4 @@
-"""Pictures of dependency trees as SVG: arcs above the words, trees of the same words aligned.
+"""SVG pictures of dependency trees, and HTML pages of them.
 
 gold = Tree("gold", ["Who", "called", "?"], [2, 0, 2], ["nsubj", "root", "punct"])
 svg = tree_picture([gold, dataclasses.replace(gold, title="parsed", heads=[2, 0, 1])], width=800)
@@ -53,17 +53,17 @@ def tree_picture(
     caption: str = "",
     standalone: bool = True,
 ) -> str:
-    """The SVG of a tree, or of several of the same words one above the other.
+    """The SVG of a tree, or of several trees of one sentence, one above the other.
 
-    In the second and later trees arcs are marked whose head, or else whose label, is not that of
-    the first. Long sentences are wrapped into rows of at most `width` pixels, if that is given.
-    With `standalone=False` the SVG is one to put into an HTML page that holds `STYLE` once.
+    In the second and later trees, arcs with another head or label than in the first are marked.
+    Long sentences are wrapped into rows of at most `width` pixels, if that is given. With
+    `standalone=False` the SVG is meant for an HTML page that contains `STYLE` once.
     """
     return svg([draw(trees, width=width, caption=caption)], standalone=standalone)
 
 
 def svg(drawings: Sequence[Drawing], *, standalone: bool = True) -> str:
-    """Drawings below each other in one picture."""
+    """Drawings one below the other in one picture."""
     width = pixels(max(drawing.width for drawing in drawings))
     height = pixels(sum(drawing.height for drawing in drawings))
     space = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
@@ -84,7 +84,7 @@ def svg(drawings: Sequence[Drawing], *, standalone: bool = True) -> str:
 
 
 def html_page(drawings: Iterable[Drawing], title: str) -> Iterator[str]:
-    """An HTML page, part by part; a picture that is too wide for the window scrolls."""
+    """An HTML page, part by part; pictures wider than the window scroll."""
     yield (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(clean(title))}</title>\n<style>\nfigure{{overflow-x:auto;margin:1em}}\n"

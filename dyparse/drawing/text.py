@@ -1,27 +1,27 @@
-"""Texts of a picture: without what would break it, shortened, and about how wide they are."""
+"""Strings in a picture: cleaned for XML, shortened to fit, and their approximate width."""
 
 import unicodedata
 
 GAP_SIGN, UNKNOWN_SIGN = "…", "\ufffd"
+DIRECTION_MARKS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 def clean(text: str) -> str:
-    """The text without what XML forbids, and without marks that turn the direction of others."""
+    """The text without characters that XML forbids or that change the direction of other text."""
     return "".join(UNKNOWN_SIGN if _is_forbidden(c) else c for c in text)
 
 
 def _is_forbidden(character: str) -> bool:
     if character.isascii():
         return not character.isprintable()
-    turning = unicodedata.bidirectional(character) in {
-        *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-    }
+    is_direction_mark = unicodedata.bidirectional(character) in DIRECTION_MARKS
     is_noncharacter = ord(character) & 0xFFFE == 0xFFFE
-    return turning or is_noncharacter or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+    category = unicodedata.category(character)
+    return is_direction_mark or is_noncharacter or category in ("Cc", "Cs", "Zl", "Zp")
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is in a wide sans-serif font; accents take no room."""
+    """Approximate width of a text in a wide sans-serif font; accents take no space."""
     return size * sum(map(_letter_width, text))
 
 
@@ -37,7 +37,7 @@ def _letter_width(character: str) -> float:
 
 
 def shortened(text: str, most: float, size: float) -> str:
-    """The clean text, or as much of its beginning as fits."""
+    """The clean text, cut off where it would be wider than `most`."""
     text = clean(text)
     if text_width(text, size) <= most:
         return text
@@ -48,6 +48,6 @@ def shortened(text: str, most: float, size: float) -> str:
 
 
 def isolated(text: str) -> str:
-    """The text such that, whatever its script, it does not turn what stands beside it."""
-    turns = any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)
-    return f"\u2068{text}\u2069" if turns else text
+    """The text, wrapped so that right-to-left script does not reorder its surroundings."""
+    is_right_to_left = any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)
+    return f"\u2068{text}\u2069" if is_right_to_left else text

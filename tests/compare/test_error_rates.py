@@ -1,4 +1,4 @@
-"""Counts of errors, added up over runs, and their shares."""
+"""Counts of errors, summed over runs, and their rates."""
 
 import pytest
 from helpers.made_results import compared, made_pops, made_result, two_trainings
@@ -7,7 +7,7 @@ from dyparse.compare.error_rates import rates_of
 from dyparse.compare.groups import ALL
 
 
-def test_counts_of_an_analysis_are_added_up_over_seeds_and_treebanks():
+def test_counts_are_summed_over_seeds_and_treebanks():
     comparison = compared([*two_trainings(), *two_trainings(treebank="UD_Other")])
     (static, explore) = comparison.analyses_of(ALL)
     assert (static.runs, explore.runs) == (6, 6)
@@ -20,14 +20,14 @@ def test_counts_of_an_analysis_are_added_up_over_seeds_and_treebanks():
     assert static.runs == 3
 
 
-def test_counts_over_all_treebanks_are_of_runs_that_all_trainings_have():
+def test_counts_over_all_treebanks_include_only_runs_that_all_trainings_have():
     results = [*two_trainings(), *two_trainings(treebank="UD_Other")[:3]]  # static only
     comparison = compared(results)
     assert [analysis.runs for analysis in comparison.analyses_of(ALL)] == [3, 3]
     assert any("the 3 runs that all have" in note for note in comparison.notes)
 
 
-def test_rates_are_shares_of_the_counts():
+def test_rates_are_percentages_of_the_counts():
     rates = rates_of(made_result((2, 5, 3)).analysis)  # 10 of 20 words right, in 3 sentences
     assert rates["propagation"][""] == {
         "sentences_with_mistake": 100,
@@ -47,13 +47,17 @@ def test_rates_are_shares_of_the_counts():
         "broken": 10,
     }
     assert rates["by_projectivity"]["projective"] == {
-        **{"precision": 50, "recall": 50, "f1": 50},
-        **{"head_precision": 75, "head_recall": 75, "head_f1": 75},
+        "precision": 50,
+        "recall": 50,
+        "f1": 50,
+        "head_precision": 75,
+        "head_recall": 75,
+        "head_f1": 75,
     }
     assert rates["by_projectivity"]["nonprojective"]["recall"] is None
 
 
-def test_repairs_have_a_precision_of_those_made_and_a_recall_of_those_to_be_made():
+def test_repairs_have_precision_and_recall():
     analysis = made_result((2, 5, 3)).analysis
     left = made_pops(right=3, wrong=1, missed=9, rightly_none=100, neither=7)
     rates = rates_of({**analysis, "pops": {"LEFT": left, "REDUCE": made_pops()}})
@@ -61,7 +65,7 @@ def test_repairs_have_a_precision_of_those_made_and_a_recall_of_those_to_be_made
     assert rates["pops"]["REDUCE"] == {"precision": None, "recall": None}
 
 
-def test_systems_that_pop_nothing_have_no_rates_of_repairs():
+def test_systems_without_pops_have_no_rates_of_repairs():
     analysis = made_result((2, 5, 3)).analysis
     del analysis["pops"]
     assert rates_of(analysis)["pops"] == {}

@@ -1,33 +1,66 @@
-"""The grid of a comparison: which runs it means, and what is wrong with it, before any is run."""
+"""The cells of a grid, and the errors found before any of them is trained."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
 from helpers.tiny import CONF, UD
+from omegaconf import OmegaConf
 
 from dyparse.compare.grid import (
     Grid,
-    choice_overrides,
+    Selection,
     configuration_directory,
     experiment_axes,
     plan,
-    treebank_options,
+    select_choice,
+    select_treebank,
 )
 from dyparse.errors import ConfigError
 from dyparse.evaluation.run_result import RESULT, Cell
 
-DEFAULTS = {
-    "systems": ["arc_eager", "attardi"],
-    "explorations": ["static", "explore"],
-    "losses": ["set_nll"],
-    "treebanks": ["sample"],
-    "seeds": [1, 2, 3],
-    "overrides": ["trainer=debug"],
+VALUES = {
+    "system": ["arc_eager", "attardi"],
+    "exploration": ["static", "explore"],
+    "loss": ["set_nll"],
+    "treebank": ["sample"],
+    "seed": [1, 2, 3],
 }
 
 
-def planned(directory, **changed):
-    return plan(Grid(**(DEFAULTS | changed)), CONF, directory)
+OUTSIDE = """
+from dataclasses import dataclass
+
+from dyparse.exploration.explore import Explore
+from dyparse.loss.hinge import Hinge
+
+
+@dataclass(frozen=True)
+class SteepHinge(Hinge):
+    slope: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Wander(Explore):
+    pass
+"""
+
+
+@pytest.fixture
+def mylab(tmp_path, monkeypatch):
+    """A module outside the package, in a directory that Python imports from."""
+    directory = tmp_path / "outside"
+    directory.mkdir()
+    (directory / "mylab.py").write_text(OUTSIDE)
+    monkeypatch.syspath_prepend(directory)
+    yield
+    sys.modules.pop("mylab", None)
+
+
+def planned(directory, overrides=("trainer=debug",), **values):
+    return plan(Grid(VALUES | values, overrides), CONF, directory)
 
 
 def test_every_combination_is_planned_once_in_a_directory_of_its_own(tmp_path):
@@ -42,17 +75,17 @@ def test_all_cells_of_a_seed_come_before_those_of_the_next(tmp_path):
     assert [task.cell.seed for task in planned(tmp_path)] == [1] * 4 + [2] * 4 + [3] * 4
 
 
-def test_what_is_said_twice_is_run_once(tmp_path):
-    tasks = planned(tmp_path, systems=["arc_eager", "arc_eager:root=last"], seeds=[1, 1])
+def test_cells_that_are_given_twice_are_planned_once(tmp_path):
+    tasks = planned(tmp_path, system=["arc_eager", "arc_eager:root=last"], seed=[1, 1])
     assert [task.cell.exploration for task in tasks] == ["static", "explore"]
 
 
 def test_options_of_a_choice_follow_its_name(tmp_path):
     (task,) = planned(
         tmp_path,
-        systems=["nonmonotonic:reduce=false"],
-        explorations=["explore:probability=0.5,first_epochs=0"],
-        seeds=[4],
+        system=["nonmonotonic:reduce=false"],
+        exploration=["explore:probability=0.5,first_epochs=0"],
+        seed=[4],
     )
     assert task.config.system.reduce is False
     assert task.config.exploration.probability == 0.5
@@ -60,10 +93,38 @@ def test_options_of_a_choice_follow_its_name(tmp_path):
     assert task.config.seed == 4
     assert task.cell.system == "nonmonotonic:reduce=false"
     assert task.cell.exploration == "explore:first_epochs=0,probability=0.5"
-    assert choice_overrides("loss", "hinge:margin=2") == ["loss=hinge", "loss.margin=2"]
+    assert select_choice("loss", "hinge:margin=2") == (["loss=hinge", "loss.margin=2"], {})
 
 
-def test_other_options_are_other_directories_and_the_same_are_the_same(tmp_path):
+@pytest.mark.usefixtures("mylab")
+def test_classes_from_outside_the_package_are_given_by_their_dotted_path(tmp_path):
+    (task,) = planned(
+        tmp_path,
+        system=["arc_eager"],
+        exploration=["mylab.Wander"],
+        loss=["mylab.SteepHinge:slope=2,note=${seed}", "mylab.SteepHinge:note=${seed},slope=2.0"],
+        seed=[1],
+    )
+    assert task.config.exploration["_target_"] == "mylab.Wander"
+    options = {"_target_": "mylab.SteepHinge", "margin": 1.0, "slope": 2.0, "note": "${seed}"}
+    assert OmegaConf.to_container(task.config.loss, resolve=True) == options
+    assert task.cell.exploration == "mylab.Wander"
+    assert task.cell.loss == "mylab.SteepHinge:slope=2.0,note=${seed}"
+    assert re.fullmatch(r"arc_eager-mylab\.Wander-sample-seed1-\w+", task.directory.name)
+
+
+@pytest.mark.usefixtures("mylab")
+def test_overrides_that_would_not_reach_a_class_from_outside_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"--loss mylab\.SteepHinge:margin=2"):
+        planned(tmp_path, loss=["hinge", "mylab.SteepHinge"], overrides=["loss.margin=2"])
+
+
+def test_a_class_of_the_package_may_be_given_by_its_path_too():
+    path = "dyparse.loss.hinge.Hinge"
+    assert select_choice("loss", f"{path}:margin=2") == select_choice("loss", "hinge:margin=2")
+
+
+def test_directories_differ_exactly_if_options_do(tmp_path):
     names = [task.directory for task in planned(tmp_path)]
     assert names == [task.directory for task in planned(tmp_path)]
     longer = planned(tmp_path, overrides=["trainer=debug", "trainer.epochs=2"])
@@ -71,21 +132,19 @@ def test_other_options_are_other_directories_and_the_same_are_the_same(tmp_path)
 
 
 @pytest.mark.skipif(not UD.is_dir(), reason="no UD treebanks: set DYPARSE_UD")
-def test_where_a_treebank_lies_does_not_change_the_name_of_a_run(tmp_path):
+def test_the_location_of_a_treebank_does_not_change_the_name_of_a_run(tmp_path):
     treebank = next(UD.glob("UD_Hungarian-*"))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / treebank.name).symlink_to(treebank)
     here, there = (
-        [task.directory.name for task in planned(tmp_path, treebanks=[str(place)])]
+        [task.directory.name for task in planned(tmp_path, treebank=[str(place)])]
         for place in (treebank, tmp_path / "elsewhere" / treebank.name)
     )
     assert here == there
-    assert treebank_options(str(treebank)) == (
-        "ud",
-        {"root": str(UD.absolute()), "name": treebank.name},
-    )
+    options = {"root": str(UD.absolute()), "name": treebank.name}
+    assert select_treebank(str(treebank)) == Selection(["treebank=ud"], options)
     with pytest.raises(ConfigError, match="two treebanks are called UD_Hungarian"):
-        planned(tmp_path, treebanks=[str(treebank), str(tmp_path / "elsewhere" / treebank.name)])
+        planned(tmp_path, treebank=[str(treebank), str(tmp_path / "elsewhere" / treebank.name)])
 
 
 @pytest.mark.skipif(not UD.is_dir(), reason="no UD treebanks: set DYPARSE_UD")
@@ -93,13 +152,13 @@ def test_where_a_treebank_lies_does_not_change_the_name_of_a_run(tmp_path):
 def test_the_directory_of_a_treebank_may_have_any_name(tmp_path, name):
     (tmp_path / name).mkdir()
     (tmp_path / name / "UD_X").symlink_to(next(UD.glob("UD_Hungarian-*")))
-    task = planned(tmp_path, treebanks=[str(tmp_path / name / "UD_X")])[0]
+    task = planned(tmp_path, treebank=[str(tmp_path / name / "UD_X")])[0]
     assert task.config.treebank.name == "UD_X"
 
 
-def test_a_curriculum_may_be_part_of_a_grid(tmp_path):
+def test_a_curriculum_can_be_a_value_of_the_grid(tmp_path):
     text = "curriculum:then=explore:probability=0.8+first_epochs=2,first_epochs=1"
-    task = planned(tmp_path, explorations=[text])[0]
+    task = planned(tmp_path, exploration=[text])[0]
     assert task.cell.exploration == text
     assert task.config.exploration.then == "explore:probability=0.8+first_epochs=2"
 
@@ -116,24 +175,25 @@ def test_a_cell_is_finished_when_its_result_is_there(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "finding"),
     [
-        ({"systems": ["nosuch"]}, "nosuch"),
-        ({"systems": ["arc_eager:nosuch=1"]}, "nosuch"),
-        ({"explorations": ["explore:probability=7"]}, "exploration.probability is 7"),
-        ({"losses": ["hinge:margin=big"]}, "margin"),
-        ({"treebanks": ["no/such/place"]}, "no/such/place: no such directory"),
+        ({"system": ["nosuch"]}, "nosuch"),
+        ({"system": ["arc_eager:nosuch=1"]}, "nosuch"),
+        ({"system": ["nosuch.Mine"]}, "--system nosuch.Mine"),
+        ({"exploration": ["explore:probability=7"]}, "exploration.probability is 7"),
+        ({"loss": ["hinge:margin=big"]}, "margin"),
+        ({"treebank": ["no/such/place"]}, "no/such/place: no such directory"),
         ({"overrides": ["trainer.nosuch=1"]}, "nosuch"),
         ({"overrides": ["trainer.epochs=0"]}, "trainer.epochs is 0"),
         ({"overrides": ["output=here"]}, "output is 'here'"),
-        ({"seeds": [-1]}, "seed is -1"),
+        ({"seed": [-1]}, "seed is -1"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_run(tmp_path, changed, finding):
+def test_wrong_values_and_options_are_errors_before_anything_is_run(tmp_path, changed, finding):
     with pytest.raises(ConfigError, match=finding):
         planned(tmp_path, **changed)
     assert not list(tmp_path.iterdir())
 
 
-def test_an_experiment_says_what_is_swept():
+def test_an_experiment_gives_the_axes_that_it_sweeps():
     axes = experiment_axes(CONF, ["experiment=static_vs_dynamic"])
     assert axes["exploration"] == ["static", "ambiguity", "explore", "dagger"]
     assert {"arc_eager", "nonmonotonic", "buffer", "attardi", "covington"} == set(axes["system"])
@@ -142,9 +202,7 @@ def test_an_experiment_says_what_is_swept():
         experiment_axes(CONF, ["experiment=nosuch"])
 
 
-def test_the_configuration_is_found_in_the_source_tree_or_where_it_is_said_to_be(
-    tmp_path, monkeypatch
-):
+def test_the_configuration_is_found_beside_the_package_here_or_as_given(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert configuration_directory(None) == CONF.resolve()
     with pytest.raises(ConfigError, match="--conf"):

@@ -1,4 +1,4 @@
-"""`dyparse compare`: grids that run in parallel, fail in part, are killed and go on."""
+"""Grids that run in parallel, fail in part, are interrupted and resume."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from helpers.tiny import CONF, PROJECT, run
 from dyparse.cli.compare import numbers_in
 from dyparse.compare.grid import Grid, plan
 from dyparse.compare.run_grid import (
-    cores,
     devices,
     finished_results,
     run_grid,
@@ -24,16 +23,17 @@ from dyparse.compare.run_grid import (
 )
 from dyparse.errors import ConfigError
 from dyparse.evaluation.run_result import RESULT, Cell
+from dyparse.runtime.launch import cores
 
 TINY = ("trainer=debug", "trainer.max_sentences=12", "encoder.hidden=8", "network.hidden=8")
-GRID = Grid(
-    systems=["arc_eager"],
-    explorations=["static", "explore"],
-    losses=["set_nll"],
-    treebanks=["sample"],
-    seeds=[1, 2],
-    overrides=TINY,
-)
+VALUES = {
+    "system": ["arc_eager"],
+    "exploration": ["static", "explore"],
+    "loss": ["set_nll"],
+    "treebank": ["sample"],
+    "seed": [1, 2],
+}
+GRID = Grid(VALUES, TINY)
 COMMAND = ("compare", "--experiment", "none", "--exploration", "static", "--exploration", "explore")
 LONG = (*COMMAND, "--seeds", "1-2", *TINY, "trainer.max_sentences=150", "trainer.epochs=4")
 
@@ -42,13 +42,19 @@ def cell(system="arc_eager", treebank="a", seed=1):
     return Cell(system, "explore", "set_nll", treebank, seed)
 
 
-def test_a_grid_is_run_its_models_dropped_and_what_is_finished_is_not_run_again(tmp_path):
+def test_a_grid_is_run_without_keeping_models_and_finished_cells_are_skipped(tmp_path):
     tasks = plan(GRID, CONF, tmp_path)
     assert run_grid(tasks, jobs=2) == []
     assert all(task.is_finished for task in tasks)
     assert {path.name for path in tasks[0].directory.iterdir()} == {
-        *("config.yaml", "metrics.jsonl", "parsed.conllu", "gold.conllu", "train.log"),
-        *(RESULT, ".lock", "training.done"),
+        "config.yaml",
+        "metrics.jsonl",
+        "parsed.conllu",
+        "gold.conllu",
+        "train.log",
+        RESULT,
+        ".lock",
+        "training.done",
     }
     results = finished_results([tmp_path])
     assert {result.cell for _, result in results} == {task.cell for task in tasks}
@@ -61,11 +67,33 @@ def test_a_grid_is_run_its_models_dropped_and_what_is_finished_is_not_run_again(
     assert (again[0].directory / "model").is_dir()
     (other,) = (r for _, r in results if r.cell == again[0].cell)
     ((_, mine),) = finished_results([again[0].directory])
-    assert mine.test == other.test  # the same, whatever runs beside it
+    assert mine.test == other.test  # whatever else runs at the same time
     assert mine.sentences == other.sentences
 
 
-def test_a_cell_that_fails_is_told_and_the_others_go_on(tmp_path):
+def test_a_loss_from_the_current_directory_is_trained_in_workers(tmp_path, monkeypatch):
+    module = """
+from dataclasses import dataclass
+from dyparse.loss.hinge import Hinge
+
+@dataclass(frozen=True)
+class Steep(Hinge):
+    slope: float = 1.0
+
+    def __call__(self, scores, legal, cost):
+        return self.slope * super().__call__(scores, legal, cost)
+"""
+    (tmp_path / "steep_loss.py").write_text(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    values = VALUES | {"exploration": ["static"], "loss": ["steep_loss.Steep:slope=2"], "seed": [1]}
+    tasks = plan(Grid(values, TINY), CONF, tmp_path / "grid")
+    assert run_grid(tasks, jobs=1) == []
+    ((_, result),) = finished_results([tmp_path / "grid"])
+    assert result.cell.loss == "steep_loss.Steep:slope=2.0"
+
+
+def test_a_failing_cell_is_reported_and_the_others_continue(tmp_path):
     tasks = plan(GRID, CONF, tmp_path)[:2]
     tasks[0].config.device = "nosuch"
     (failure,) = run_grid(tasks, jobs=1)
@@ -85,7 +113,7 @@ def start(directory: Path) -> subprocess.Popen[bytes]:
 
 
 def processes_of(session: int) -> list[int]:
-    """Numbers of the processes of a session that are alive."""
+    """Ids of the living processes of a session."""
     listed = subprocess.run(
         ["ps", "-o", "pid=,stat=", "-s", str(session)], capture_output=True, text=True, check=False
     )
@@ -94,14 +122,14 @@ def processes_of(session: int) -> list[int]:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_grid_that_is_stopped_in_the_middle_goes_on_without_repeating_cells(tmp_path, how):
+def test_an_interrupted_grid_resumes_without_repeating_cells(tmp_path, how):
     directory = tmp_path / "grid"
     running = start(directory)
     deadline = time.monotonic() + 120
     while not list(directory.glob(f"*/{RESULT}")) and time.monotonic() < deadline:
         assert running.poll() is None, (tmp_path / "output.txt").read_text()
         time.sleep(0.05)
-    os.kill(running.pid, how)  # the worker is not told
+    os.kill(running.pid, how)  # the parent alone, not the worker
     status = running.wait(timeout=30)
     assert status == (130 if how == signal.SIGINT else -signal.SIGKILL)
     while processes_of(running.pid) and time.monotonic() < deadline:
@@ -128,9 +156,9 @@ def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
     assert running.wait(timeout=30) == 130
     while processes_of(running.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
-    told = (tmp_path / "output.txt").read_text()
-    assert told.splitlines()[-1] == "interrupted"
-    assert "Traceback" not in told
+    output = (tmp_path / "output.txt").read_text()
+    assert output.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in output
 
 
 def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command):
@@ -159,12 +187,13 @@ def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command)
         (["--exploration", "explore:probability=2"], "exploration.probability is 2"),
         (["seed=7"], "--seeds"),
         (["exploration=explore"], "--exploration"),
+        (["treebank=ud"], "--treebank"),
         (["network.hidden=0"], "network.hidden is 0"),
         (["threads=0"], "threads is 0"),
         (["device=nosuch"], "device is 'nosuch'"),
     ],
 )
-def test_wrong_options_are_named_and_nothing_is_written(
+def test_wrong_options_are_named_in_the_error_and_nothing_is_written(
     tmp_path, dyparse_command, arguments, finding
 ):
     status, out, err = dyparse_command("compare", "-o", tmp_path / "grid", *arguments)
@@ -188,7 +217,7 @@ def test_a_report_on_nothing_or_on_damaged_results_is_refused(
     assert dyparse_command("report", tmp_path / "nowhere")[0] == 2
 
 
-def test_runs_of_train_py_are_reported_on_too(tmp_path):
+def test_a_report_covers_runs_of_train_py_too(tmp_path):
     options = ("-m", *TINY, "exploration=static,explore", "seed=1,2")
     trained = run("train.py", *options, cwd=tmp_path)
     assert trained.returncode == 0, trained.stderr
@@ -198,7 +227,7 @@ def test_runs_of_train_py_are_reported_on_too(tmp_path):
     assert names >= {"report.html", "results.csv", "results.json", "figures"}
 
 
-def test_time_left_is_that_of_finished_cells_like_those_that_wait():
+def test_time_left_is_estimated_from_similar_finished_cells():
     durations = [
         (cell(treebank="a"), 10.0),
         (cell(treebank="a", seed=2), 20.0),
@@ -224,7 +253,7 @@ def test_seeds_are_numbers_and_ranges():
             numbers_in(wrong)
 
 
-def test_as_many_cells_run_at_a_time_as_the_cores_have_room_for(tmp_path):
+def test_the_default_number_of_jobs_fits_on_the_cores(tmp_path):
     assert 1 <= cores() <= (os.cpu_count() or 1)
     config = plan(GRID, CONF, tmp_path)[0].config
     config.device = "cpu"

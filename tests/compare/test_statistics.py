@@ -10,7 +10,7 @@ from dyparse.compare.groups import ALL, Key
 from dyparse.compare.statistics import comparison_of
 
 
-def test_means_and_deviations_are_those_of_the_seeds():
+def test_means_and_deviations_are_over_seeds():
     static, explore = compared(two_trainings()).lines
     assert static.key == Key("arc_eager", "static", "set_nll", "UD_Made-Up")
     assert static.seeds == explore.seeds == (1, 2, 3)
@@ -51,7 +51,7 @@ def test_p_values_are_corrected_for_all_comparisons_of_their_kind():
         assert least.p_seeds == pytest.approx(min(1, number * least.las.p_seeds))
 
 
-def test_treebanks_count_the_same_whatever_their_size():
+def test_all_treebanks_count_the_same_whatever_their_size():
     large = two_trainings(treebank="UD_Large", words=(400, 1000, 600))
     comparison = compared([*two_trainings(), *large])
     static, explore = comparison.pooled
@@ -72,7 +72,7 @@ def test_wins_ties_and_losses_are_counted_over_treebanks():
     assert (tally.wins, tally.ties, tally.losses) == (2, 1, 1)
 
 
-def test_a_clear_gain_over_many_runs_is_better_and_none_is_not():
+def test_the_verdict_needs_a_clear_gain_or_loss_over_many_runs():
     many = {"treebanks": ("UD_A", "UD_B"), "seeds": range(5)}
     better = compared(made_grid(**many)).pooled[1].effect
     worse = compared(made_grid(gains={"static": 0.1, "explore": 0.0}, **many)).pooled[1].effect
@@ -80,7 +80,7 @@ def test_a_clear_gain_over_many_runs_is_better_and_none_is_not():
     assert [effect.verdict for effect in (better, worse, neither)] == ["better", "worse", ""]
 
 
-def test_losses_are_compared_within_themselves():
+def test_trainings_are_compared_with_the_baseline_of_the_same_loss():
     results = made_grid(losses=("set_nll", "hinge"))
     lines = {(line.key.loss, line.key.exploration): line for line in compared(results).lines}
     for loss in ("set_nll", "hinge"):
@@ -89,26 +89,26 @@ def test_losses_are_compared_within_themselves():
         assert found.mean == pytest.approx(means[1] - means[0])
 
 
-def test_the_main_loss_is_that_of_most_runs_and_the_usual_one_of_as_many():
+def test_the_main_loss_has_most_runs_and_among_equals_is_the_usual_one():
     assert compared(made_grid(losses=("set_nll", "hinge"))).main_loss == "set_nll"
     more = [*made_grid(), *made_grid(losses=["hinge"], seeds=(1, 2, 3, 4))]
     assert compared(more).main_loss == "hinge"
 
 
-def test_trainings_are_named_with_their_loss_only_where_there_are_several():
+def test_names_of_trainings_have_the_loss_only_if_there_are_several():
     key = Key("arc_eager", "explore", "set_nll", ALL)
     assert compared(made_grid()).training(key) == "explore"
     assert compared(made_grid(losses=("set_nll", "hinge"))).training(key) == "explore, set_nll"
 
 
-def test_a_single_run_of_each_has_no_deviation_but_a_difference():
+def test_single_runs_have_a_difference_but_no_deviation():
     static, explore = compared([r for r in two_trainings() if r.cell.seed == 1]).lines
     assert static.test["las"].sd is None
     assert explore.effect.las.mean == pytest.approx(15)
     assert explore.effect.verdict == ""
 
 
-def test_a_missing_baseline_leaves_the_difference_out_and_says_so():
+def test_without_a_baseline_there_is_no_difference_but_a_note():
     comparison = compared([r for r in two_trainings() if r.cell.exploration == "explore"])
     assert comparison.lines[0].effect is None
     assert comparison.pooled[0].effect is None
@@ -116,14 +116,14 @@ def test_a_missing_baseline_leaves_the_difference_out_and_says_so():
     assert "UD_Made-Up: no run of static" in comparison.notes[0]
 
 
-def test_unequal_seeds_are_compared_over_those_that_both_have():
+def test_a_difference_is_over_the_seeds_that_both_have():
     results = [r for r in two_trainings() if (r.cell.exploration, r.cell.seed) != ("static", 3)]
     comparison = compared(results)
     static, explore = comparison.lines
     assert (static.seeds, explore.seeds) == ((1, 2), (1, 2, 3))
     assert explore.test["las"].mean == pytest.approx(75)
     assert explore.effect.las.mean == pytest.approx((65 + 70) / 2 - 55)
-    assert "number of runs 3, of static 2" in comparison.notes[0]
+    assert "3 runs, static: 2" in comparison.notes[0]
     assert "(1, 2)" in comparison.notes[0]
 
 
@@ -134,7 +134,7 @@ def test_without_a_seed_in_common_there_is_no_difference():
     assert "no seed in common" in comparison.notes[0]
 
 
-def test_curves_are_means_over_seeds_as_far_as_all_of_them_go():
+def test_curves_are_means_over_seeds_up_to_the_last_common_epoch():
     results = [
         made_result((1, 1, 1), seed=1, dev_las=(10, 20, 30)),
         made_result((1, 1, 1), seed=2, dev_las=(14, 26)),

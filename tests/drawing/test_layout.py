@@ -1,4 +1,4 @@
-"""Places of words, arcs and labels: inside the picture, side by side, none upon another."""
+"""Words, arcs and labels are inside the picture and do not overlap."""
 
 import itertools
 
@@ -48,7 +48,7 @@ def crosses(one, other):
 
 
 @given(random_heads(max_words=9))
-def test_crossing_arcs_are_those_that_cross_in_pairs(heads):
+def test_crossing_words_are_those_found_by_comparing_all_pairs_of_arcs(heads):
     arcs = {word: (head, word) for word, head in enumerate(heads, 1)}
     expected = {w for w in arcs if any(crosses(arcs[w], arcs[other]) for other in arcs)}
     assert crossing_words(heads) == expected
@@ -56,14 +56,14 @@ def test_crossing_arcs_are_those_that_cross_in_pairs(heads):
     assert sentence.is_projective() == (not expected)
 
 
-def test_the_label_of_a_root_with_many_dependents_is_inside():
+def test_the_label_of_a_root_with_many_dependents_is_inside_the_picture():
     star = Tree("", ["w"] * 9, [0] + [1] * 8, ["m" * 4] + ["m"] * 8)
     assert_inside(tree_picture([star]))
 
 
 @settings(deadline=None)
 @given(comparisons(), st.sampled_from([None, LEAST_WIDTH, 800]))
-def test_nothing_is_outside_the_picture_and_rows_keep_the_width(trees, width):
+def test_nothing_is_outside_the_picture_and_rows_keep_to_the_width(trees, width):
     picture = tree_picture(trees, width=width, caption="c" * 200)
     assert assert_inside(picture) <= (width or 1e9)
 
@@ -100,7 +100,7 @@ def test_words_and_labels_do_not_overlap(trees, width):
 
 @settings(deadline=None)
 @given(comparisons(), st.sampled_from([None, LEAST_WIDTH]))
-@example([Tree("", ["a"] * 4, [3, 4, 0, 3], ["m" * 10, "m", "m", "m"])], None)  # a line meets it
+@example([Tree("", ["a"] * 4, [3, 4, 0, 3], ["m" * 10, "m", "m", "m"])], None)  # a line crosses it
 def test_a_label_is_between_the_ends_of_its_arc(trees, width):
     picture = tree_picture(trees, width=width)
     for number, shown in enumerate(trees):
@@ -114,14 +114,14 @@ def test_a_label_is_between_the_ends_of_its_arc(trees, width):
                     assert float(label.get("x")) + half < max(xs)
 
 
-def test_the_picture_of_a_long_sentence_is_made_in_time():
+def test_a_sentence_of_1500_words_can_be_drawn():
     heads = [0, *range(1, 1500)]
     assert tree_picture([tree(heads)]).count("dtree-label") > 1500
     assert_inside(tree_picture([tree(heads)], width=900))
 
 
 @pytest.mark.skipif(not UD.is_dir(), reason="no UD treebanks here")
-def test_real_sentences_are_drawn_inside_the_width():
+def test_sentences_of_ud_treebanks_are_drawn_within_the_width():
     files = sorted(UD.glob("*/*-dev.conllu"))
     for path in files:
         for sentence in itertools.islice(read_sentences(path, trees=True), 12):

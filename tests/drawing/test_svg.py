@@ -1,4 +1,4 @@
-"""Pictures as SVG and pages as HTML: well-formed, the same each time, and what is refused."""
+"""SVG and HTML of pictures: deterministic, self-contained; invalid input is refused."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def test_every_class_has_the_prefix_and_there_is_no_id():
     assert not re.search(r'\bid="', picture)
 
 
-def test_a_picture_for_a_page_leaves_the_style_to_the_page():
+def test_a_picture_for_a_page_has_no_style_of_its_own():
     trees = [tree([2, 0, 2])]
     assert "<style>" in tree_picture(trees)
     inline = tree_picture(trees, standalone=False)
@@ -61,7 +61,7 @@ def test_several_drawings_are_stacked_in_one_picture():
     ("make", "finding"),
     [
         (lambda: tree([1]), "head 1 of word 1"),
-        (lambda: tree([0, 3]), "expected another of 0..2"),
+        (lambda: tree([0, 3]), "expected another word in 0..2"),
         (lambda: tree([0, -2]), "head -2"),
         (lambda: Tree("t", ["a"], [0], []), "1 words, 1 heads, 0 labels"),
         (lambda: Tree("t", ["a", "b"], [0, 1], ["x", "y"], ["N"]), "1 tags"),
@@ -71,6 +71,6 @@ def test_several_drawings_are_stacked_in_one_picture():
         (lambda: tree_picture([tree([0])], width=LEAST_WIDTH - 1), "width is"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(make, finding):
+def test_invalid_trees_and_widths_are_refused(make, finding):
     with pytest.raises(ValueError, match=re.escape(finding)):
         make()

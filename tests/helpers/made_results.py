@@ -1,4 +1,4 @@
-"""Results of runs that never were: a few sentences, and as many right words as a test asks for."""
+"""Made-up results of runs: a few sentences, with as many right words as a test asks for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def made_result(
     dev_las: Sequence[float] = (50.0, 60.0, 70.0),
     **cell: Any,
 ) -> RunResult:
-    """A run with these words right in each sentence; all heads are right that could be."""
+    """A run with this number of right words in each sentence."""
     names = {"system": "arc_eager", "exploration": "static", "loss": "set_nll"}
     right, total = sum(labelled), sum(words)
     las = 100 * right / total
@@ -51,9 +51,9 @@ def made_result(
 
 
 def made_analysis(right: int, total: int, sentences: int) -> dict[str, Any]:
-    """All words in short sentences and short arcs; every sentence has a mistake in its middle.
+    """All words are in short sentences and have short arcs; every sentence has a mistake.
 
-    Half of the words that are not right have the right head; nothing is repaired.
+    Half of the wrong words have the right head; nothing is repaired.
     """
     heads = (right + total) // 2
     arcs = {"gold": total, "predicted": total}
@@ -89,13 +89,13 @@ def made_analysis(right: int, total: int, sentences: int) -> dict[str, Any]:
 
 
 def made_pops(**counts: int) -> dict[str, int]:
-    """Counts of repairs; those not named are 0."""
+    """Counts of repairs; those not given are 0."""
     names = ("right", "wrong", "missed", "rightly_none", "neither")
     return {**dict.fromkeys(names, 0), **counts}
 
 
 def two_trainings(**changed: Any) -> list[RunResult]:
-    """Of 20 words 10, 12 and 14 right by static training, 13, 14 and 18 by exploring."""
+    """Of 20 words, 10, 12 and 14 are right with static training, 13, 14 and 18 with exploring."""
     static = [(2, 5, 3), (3, 6, 3), (4, 6, 4)]
     explore = [(3, 6, 4), (3, 7, 4), (4, 9, 5)]
     return [
@@ -114,7 +114,7 @@ def made_grid(
     seeds: Iterable[int] = (1, 2, 3),
     sentences: int = 60,
 ) -> list[RunResult]:
-    """Runs on random sentences; `gains` is by how much each exploration is likelier right."""
+    """Runs on random sentences; `gains` adds to the probability of a right word."""
     results = []
     for treebank in treebanks:
         words = np.random.default_rng(crc32(treebank.encode())).integers(3, 30, sentences)
@@ -142,7 +142,7 @@ def made_grid(
 
 
 def sentence(words: Sequence[str], right: int) -> str:
-    """A sentence in CoNLL-U with so many words right: on the last one; others are on the next."""
+    """A sentence in CoNLL-U: right words depend on the last one, wrong words on the next one."""
     n = len(words)
     rows = []
     for number, word in enumerate(words, 1):
@@ -153,7 +153,7 @@ def sentence(words: Sequence[str], right: int) -> str:
 
 
 def made_run(directory: Path, result: RunResult, word: str = "word") -> tuple[Path, RunResult]:
-    """The directory of a run with its parsed sentences and the gold ones."""
+    """The directory of a run with parsed and gold sentences."""
     directory.mkdir(parents=True)
     pairs = list(zip(result.sentences["words"], result.sentences["labelled"], strict=True))
     parsed = "".join(sentence([word] * n, right) for n, right in pairs)
@@ -165,23 +165,23 @@ def made_run(directory: Path, result: RunResult, word: str = "word") -> tuple[Pa
 
 
 def made_runs(directory: Path, results: Sequence[RunResult], **options: Any) -> list[Any]:
-    """The runs with directories of their own."""
+    """The runs, each with a directory of its own."""
     return [made_run(directory / str(k), r, **options) for k, r in enumerate(results)]
 
 
 def compared(results: Sequence[RunResult], **options: Any) -> Comparison:
-    """The comparison with few resamples."""
+    """The comparison, with few resamples."""
     return comparison_of(results, **{"resamples": 200, **options})
 
 
 def report(directory: Path, runs: Sequence[Any], **options: Any) -> str:
-    """The text of a report."""
+    """The HTML of a report."""
     chosen = {"title": "Report", "resamples": 50, **options}
     return write_report(runs, directory / "out", **chosen).read_text(encoding="utf-8")
 
 
 def pictures_of(html: str) -> list[dict[str, Any]]:
-    """The pictures in a page."""
+    """The pictures on a page."""
     found = re.search(r'id="pictures">([^<]*)<', html)
     assert found
     return json.loads(gzip.decompress(base64.b64decode(found.group(1))))

@@ -1,4 +1,4 @@
-"""Trees to draw, and what can be read back from their pictures."""
+"""Trees to draw, and readers of the pictures made of them."""
 
 import re
 from xml.etree import ElementTree
@@ -8,15 +8,23 @@ from dyparse.drawing.render import TITLE_SIZE
 from dyparse.drawing.text import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
-SIZES = {"dtree-word": WORD_SIZE, "dtree-tag": SMALL_SIZE, "dtree-number": SMALL_SIZE}
-SIZES |= {"dtree-caption": TITLE_SIZE, "dtree-title": TITLE_SIZE, "dtree-label": LABEL_SIZE}
-SIZES |= {"dtree-key": LABEL_SIZE, "dtree-to-left": SMALL_SIZE, "dtree-to-right": SMALL_SIZE}
-STARTS = ("dtree-caption", "dtree-title", "dtree-key", "dtree-to-right")
+SIZES = {
+    "dtree-caption": TITLE_SIZE,
+    "dtree-title": TITLE_SIZE,
+    "dtree-word": WORD_SIZE,
+    "dtree-label": LABEL_SIZE,
+    "dtree-key": LABEL_SIZE,
+    "dtree-tag": SMALL_SIZE,
+    "dtree-number": SMALL_SIZE,
+    "dtree-to-left": SMALL_SIZE,
+    "dtree-to-right": SMALL_SIZE,
+}
+LEFT_ALIGNED = ("dtree-caption", "dtree-title", "dtree-key", "dtree-to-right")
 NUMBER = r"-?\d+(?:\.\d)?"
 
 
 def tree(heads, title="gold", words="word", label="dep"):
-    """A tree whose words and labels are numbered."""
+    """A tree with numbered words and labels."""
     numbers = range(1, len(heads) + 1)
     return Tree(title, [f"{words}{k}" for k in numbers], heads, [f"{label}{k}" for k in numbers])
 
@@ -27,7 +35,7 @@ def parsed(text):
 
 
 def groups(picture, number=0):
-    """The groups of the arcs of a tree, or of their pieces, by dependent."""
+    """The SVG groups of a tree's arcs, or of their parts, by dependent."""
     found = {}
     for group in parsed(picture).iter(f"{SVG}g"):
         if group.get("data-tree") == str(number):
@@ -36,18 +44,18 @@ def groups(picture, number=0):
 
 
 def marked(picture, kind, number=0):
-    """The dependents of arcs of a class."""
+    """Dependents of the arcs that have a class."""
     arcs = groups(picture, number).items()
     return {word for word, pieces in arcs if all(kind in p.get("class").split() for p in pieces)}
 
 
 def texts(picture, kind):
-    """All texts of a class."""
+    """All texts that have a class."""
     return [t.text for t in parsed(picture).iter(f"{SVG}text") if kind in t.get("class").split()]
 
 
 def points(path):
-    """The points of a path that is absolute but for the triangle of an arrow and the legend."""
+    """The points of a path; only arrowheads and the legend use relative commands."""
     x = y = 0.0
     for letter, numbers in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
         values = [float(number) for number in re.findall(NUMBER, numbers)]
@@ -63,7 +71,7 @@ def points(path):
 
 
 def boxes(picture):
-    """About where the elements are: (left, top, right, bottom)."""
+    """Approximate boxes of the elements: (left, top, right, bottom)."""
     for element in parsed(picture).iter():
         kind = element.tag.removeprefix(SVG)
         if kind == "path":
@@ -79,12 +87,14 @@ def boxes(picture):
                 float(element.get("y")),
                 text_width(element.text, SIZES[name]),
             )
-            left = x if name in STARTS else x - wide if name == "dtree-to-left" else x - wide / 2
+            left = (
+                x if name in LEFT_ALIGNED else x - wide if name == "dtree-to-left" else x - wide / 2
+            )
             yield left, y - 0.8 * SIZES[name], left + wide, y + 0.25 * SIZES[name]
 
 
 def assert_inside(picture):
-    """Nothing is beyond the borders; the width."""
+    """Assert that no element exceeds the picture; returns its width."""
     _, _, width, height = map(float, parsed(picture).get("viewBox").split())
     for left, top, right, bottom in boxes(picture):
         assert left >= -0.1

@@ -1,4 +1,4 @@
-"""Tables of where parsers err: what follows a mistake, lengths, crossing arcs, moves, repairs."""
+"""Tables of errors: after the first mistake, by length, by projectivity, by move, and repairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dyparse.compare.groups import ALL
 from dyparse.compare.report.table import Table, percent
 from dyparse.compare.statistics import Comparison
 
-CLASS_TABLES = {  # name: title, counts, the figure shown, note
+CLASS_TABLES = {  # name: title, counts, the rate shown, note
     "first_mistake": (
         "LAS by the quarter of the derivation with the first mistake",
         "by_first_mistake",
@@ -34,7 +34,7 @@ CLASS_TABLES = {  # name: title, counts, the figure shown, note
 
 
 def error_tables(comparison: Comparison) -> list[Table]:
-    """All of them, also those without a row."""
+    """All tables of errors, including empty ones."""
     makers: tuple[Callable[[Comparison], Table], ...] = (
         _propagation_table,
         _projectivity_table,
@@ -45,22 +45,22 @@ def error_tables(comparison: Comparison) -> list[Table]:
 
 
 def _analysis_rows(comparison: Comparison, cells: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """A row for every training over all treebanks."""
+    """One row per training, over all treebanks."""
     both = zip(comparison.analyses_of(ALL), cells, strict=True)
     return [(a.key.system, comparison.training(a.key), *row) for a, row in both]
 
 
 def _class_tables(comparison: Comparison) -> list[Table]:
-    """Tables with a column for each class of words or arcs that occurs."""
+    """Tables with one column per class of words or arcs that occurs."""
     analyses = comparison.analyses_of(ALL)
     found = []
-    for name, (title, counts, figure, note) in CLASS_TABLES.items():
+    for name, (title, counts, rate, note) in CLASS_TABLES.items():
         classes = [
             c
             for c in (analyses[0].rates[counts] if analyses else ())
-            if any(a.rates[counts][c][figure] is not None for a in analyses)
+            if any(a.rates[counts][c][rate] is not None for a in analyses)
         ]
-        rows = [[percent(a.rates[counts][c][figure]) for c in classes] for a in analyses]
+        rows = [[percent(a.rates[counts][c][rate]) for c in classes] for a in analyses]
         named = _analysis_rows(comparison, rows)
         found.append(Table(name, title, ("system", "training", *classes), named, note))
     return found
@@ -80,8 +80,13 @@ def _propagation_table(comparison: Comparison) -> Table:
         "propagation_rates",
         "Mistakes before and after the first one of a sentence",
         (
-            *("system", "training", "sentences with a mistake, %", "mistakes up to the first, %"),
-            *("mistakes after it, %", "cost after it per sentence", "cost after it per state"),
+            "system",
+            "training",
+            "sentences with a mistake, %",
+            "mistakes up to the first, %",
+            "mistakes after it, %",
+            "cost after it per sentence",
+            "cost after it per state",
             "moves per sentence",
         ),
         _analysis_rows(comparison, [cells(a) for a in comparison.analyses_of(ALL)]),
@@ -107,9 +112,20 @@ def _projectivity_table(comparison: Comparison) -> Table:
         "projectivity",
         "Projective and non-projective arcs: labelled, and heads alone",
         (
-            *("system", "training", "projective: precision", "recall"),
-            *("heads alone: precision", "recall", "non-projective: gold", "predicted"),
-            *("precision", "recall", "F1", "heads alone: precision", "recall", "F1"),
+            "system",
+            "training",
+            "projective: precision",
+            "recall",
+            "heads alone: precision",
+            "recall",
+            "non-projective: gold",
+            "predicted",
+            "precision",
+            "recall",
+            "F1",
+            "heads alone: precision",
+            "recall",
+            "F1",
         ),
         _analysis_rows(comparison, [cells(a) for a in comparison.analyses_of(ALL)]),
         "Labelled: head and full label are right; heads alone: the head is. Punctuation "
@@ -120,7 +136,7 @@ def _projectivity_table(comparison: Comparison) -> Table:
 
 
 def _moves_table(comparison: Comparison) -> Table:
-    """A row for every system and move, some columns for every training."""
+    """One row per system and move, a few columns per training."""
     trainings = list(dict.fromkeys(comparison.training(row.key) for row in comparison.pooled))
     found: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(dict)
     for analysis in comparison.analyses_of(ALL):
@@ -139,7 +155,8 @@ def _moves_table(comparison: Comparison) -> Table:
         "moves",
         "Moves: taken, at no cost, and how many of their arcs are right",
         (
-            *("system", "move"),
+            "system",
+            "move",
             *(
                 f"{training}: {column}" if column == columns[0] else column
                 for training in trainings
@@ -154,7 +171,7 @@ def _moves_table(comparison: Comparison) -> Table:
 
 
 def _repairs_table(comparison: Comparison) -> Table:
-    """A row for every system, training and move by which some training of the system repairs."""
+    """One row per system, training and repairing move."""
     names = ("right", "wrong", "missed", "rightly_none")
     rows = []
     for analysis, move in _repairing(comparison.analyses_of(ALL)):
@@ -162,16 +179,29 @@ def _repairs_table(comparison: Comparison) -> Table:
         right, wrong, missed, rightly_none = (counts[name] for name in names)
         rows.append(
             (
-                *(analysis.key.system, comparison.training(analysis.key), move),
-                *(f"{right + wrong:,}", f"{right:,}", percent(rates["precision"])),
-                *(f"{missed:,}", percent(rates["recall"]), f"{rightly_none:,}"),
+                analysis.key.system,
+                comparison.training(analysis.key),
+                move,
+                f"{right + wrong:,}",
+                f"{right:,}",
+                percent(rates["precision"]),
+                f"{missed:,}",
+                percent(rates["recall"]),
+                f"{rightly_none:,}",
             )
         )
     return Table(
         "repairs",
         "Repairs",
         (
-            *("system", "training", "repair by", "made", "right", "precision", "missed", "recall"),
+            "system",
+            "training",
+            "repair by",
+            "made",
+            "right",
+            "precision",
+            "missed",
+            "recall",
             "rightly left out",
         ),
         rows,
@@ -187,7 +217,7 @@ def _repairs_table(comparison: Comparison) -> Table:
 
 
 def _repairing(analyses: Sequence[Analysis]) -> list[tuple[Analysis, str]]:
-    """Every analysis with each move by which its system repairs, in whatever training."""
+    """Every analysis with each move by which any training of its system repairs."""
     pops = [(a, move) for a in analyses for move in a.counts.get("pops", {})]
     repairs = {
         (a.key.system, move)

@@ -1,4 +1,4 @@
-"""A comparison as files: `results.json` has all of it, `results.csv` a line for each group."""
+"""A comparison as files: `results.json` is complete, `results.csv` has one line per group."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from dyparse.compare.groups import Key
 from dyparse.compare.statistics import Comparison, Line
 
-DIGITS = 6  # of numbers
+DIGITS = 6  # after the decimal point
 
 
 def to_json(comparison: Comparison) -> str:
-    """All of it."""
+    """The complete comparison as JSON."""
     content = asdict(comparison)
     for part in ("lines", "pooled", "curves", "analyses"):
         for row in content[part]:
@@ -33,7 +33,7 @@ def _rounded(value: Any) -> Any:
 
 
 def to_csv(comparison: Comparison) -> str:
-    """The lines, one per system, exploration, loss and treebank; empty where there is no figure."""
+    """One line per system, exploration, loss and treebank; missing numbers are empty."""
     rows = [_csv_row(line) for line in comparison.lines]
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")

@@ -1,5 +1,5 @@
-"""The report on finished runs: `report.html`, one page that needs nothing else, and its figures as
-files.
+"""The report on finished runs: `report.html`, one self-contained page, with its figures and tables
+also as files of their own.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from markupsafe import Markup
 
 from dyparse.compare.groups import BASELINE
 from dyparse.compare.report.export import to_csv, to_json
-from dyparse.compare.report.figures import Plot, plots
+from dyparse.compare.report.figures import plots
+from dyparse.compare.report.panels import Plot
 from dyparse.compare.report.sentence_browser import Browser, Run, browser_of
 from dyparse.compare.report.tables import tables
 from dyparse.compare.report.text import caution, explanation, extent, method, verdict
 from dyparse.compare.significance import RESAMPLES
 from dyparse.compare.statistics import Comparison, comparison_of
-from dyparse.drawing.svg import STYLE
+from dyparse.drawing.svg import STYLE as TREE_STYLE
 from dyparse.runtime.atomic_files import write
 
 PAGE, CSV, JSON, FIGURES = "report.html", "results.csv", "results.json", "figures"
+TEMPLATES = Path(__file__).parent  # page.html.j2, page.css, page.js
 
 
 def write_report(
@@ -34,9 +36,9 @@ def write_report(
     baseline: str = BASELINE,
     resamples: int = RESAMPLES,
 ) -> Path:
-    """Compare finished runs, each with its directory; the path of the page.
+    """Compare finished runs and write the report into a directory; returns the path of the page.
 
-    Beside it: results.csv, results.json, figures/*.png and *.svg.
+    Beside the page: results.csv, results.json, figures/*.png and *.svg.
     """
     comparison = comparison_of(
         [result for _, result in results], baseline=baseline, resamples=resamples
@@ -61,9 +63,9 @@ def report_page(
     *,
     title: str,
 ) -> str:
-    """The page, with figures as SVG."""
+    """The HTML of the page; figures come with their SVG."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -72,6 +74,9 @@ def report_page(
     template = environment.get_template("page.html.j2")
     return template.render(
         title=title,
+        style=_trusted("page.css"),
+        tree_style=Markup(TREE_STYLE),
+        script=_trusted("page.js"),
         extent=extent(comparison),
         verdict=verdict(comparison),
         sections=_sections(comparison, browser),
@@ -85,13 +90,17 @@ def report_page(
         },
         tables={table.name: table for table in [*tables(comparison), *browser.tables]},
         browser=browser,
-        tree_style=Markup(STYLE),
-        versions=f"Setting {comparison.setting_name}",
+        setting_name=comparison.setting_name,
     )
 
 
+def _trusted(name: str) -> Markup:
+    """A file of this package, to be put on the page without escaping."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
 def inline_svg(svg: str, label: str) -> str:
-    """A picture as part of a page: without a prolog, and without names that nothing refers to."""
+    """A picture as part of a page: without XML declaration and without unused ids."""
     body = svg[svg.index("<svg") :]
     used = set(re.findall(r'(?:url\(#|href="#)([^")]+)', body))
 
@@ -103,7 +112,7 @@ def inline_svg(svg: str, label: str) -> str:
 
 
 class Section(NamedTuple):
-    """A part of the page: text, then figures and tables by name."""
+    """A section of the page: text, then figures and tables by name."""
 
     name: str
     title: str
@@ -115,8 +124,13 @@ def _sections(comparison: Comparison, browser: Browser) -> list[Section]:
     differences = ("differences", "pooled", "differences_by_treebank")
     why = ("propagation", "propagation_rates", "by_first_mistake", "first_mistake")
     where = (
-        *("by_sentence_length", "sentence_length", "by_arc_length", "arc_length"),
-        *("projectivity", "moves", "repairs"),
+        "by_sentence_length",
+        "sentence_length",
+        "by_arc_length",
+        "arc_length",
+        "projectivity",
+        "moves",
+        "repairs",
     )
     return [
         Section("differences", "Differences", caution(comparison), differences),

@@ -1,4 +1,4 @@
-"""Sentences that trainings parse differently, as pictures to choose from on a report's page."""
+"""Sentence browser of the report: pictures of sentences that two trainings parse differently."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dyparse.errors import TreebankError
 from dyparse.evaluation.run_result import GOLD, PARSED, RunResult
 
 MOST_PICTURES, MOST_WORDS = 200, 40
-MOST_BYTES_OF_PICTURES = 2_500_000  # packed
+MOST_BYTES_OF_PICTURES = 2_500_000  # after packing
 PICTURE_WIDTH = 1000
 LENGTHS = (10, 20, 30, MOST_WORDS)
 
@@ -31,7 +31,7 @@ Run = tuple[Path, RunResult]
 
 @dataclass(frozen=True)
 class Browser:
-    """Pictures of sentences that the trainings parse differently, and text about them."""
+    """Pictures of sentences that trainings parse differently, with text and tables about them."""
 
     paragraphs: list[str]
     tables: list[Table]
@@ -39,12 +39,12 @@ class Browser:
 
     @property
     def packed(self) -> str:
-        """The pictures for the page: JSON, gzip, base64."""
+        """The pictures as the page stores them."""
         return pack(self.pictures)
 
     @property
     def fields(self) -> list[dict[str, Any]]:
-        """What one can choose by."""
+        """The filters of the browser with their options."""
         fields = []
         for name in ("system", "training", "treebank", "seed", "better"):
             values = sorted({picture[name] for picture in self.pictures})
@@ -59,7 +59,7 @@ class Browser:
 
 
 def pack(pictures: Sequence[Mapping[str, Any]]) -> str:
-    """JSON, gzip, base64; the same for the same pictures."""
+    """Pictures as JSON, gzip, base64; deterministic."""
     text = json.dumps(pictures, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
@@ -67,22 +67,22 @@ def pack(pictures: Sequence[Mapping[str, Any]]) -> str:
 class Example(NamedTuple):
     """A sentence that two runs of the same seed parse differently."""
 
-    gain: int  # words right in the second, not in the first
+    gain: int  # correct words of `new` minus those of `base`
     words: int
-    sentence: int  # its place in the split
+    sentence: int  # index in the split
     base: Run
     new: Run
 
     @property
     def files(self) -> tuple[Path, Path, Path]:
-        """Where its trees are: gold, and parsed by both."""
+        """The files with its trees: gold, and as parsed by both runs."""
         (base, _), (new, _) = self.base, self.new
         gold = new / GOLD if (new / GOLD).is_file() else base / GOLD
         return gold, base / PARSED, new / PARSED
 
 
 def browser_of(results: Sequence[Run], comparison: Comparison) -> Browser:
-    """Pictures as far as the directories of the runs hold parsed and gold sentences."""
+    """The browser; runs whose directories lack parsed or gold sentences have no pictures."""
     groups, rows = _examples(results, comparison)
     table = Table(
         "sentences",
@@ -93,20 +93,20 @@ def browser_of(results: Sequence[Run], comparison: Comparison) -> Browser:
     )
     shown_tables = [table] if rows else []
     if not groups:
-        return Browser(["There are no pairs of runs whose sentences differ."], shown_tables, [])
+        return Browser(["No two runs parse a sentence differently."], shown_tables, [])
     groups = [group for group in groups if all(path.is_file() for path in group[0].files)]
     chosen = list(itertools.islice(_in_turn(groups), MOST_PICTURES))
     reader = Reader(chosen)
     pictures = _bounded(picture for e in chosen if (picture := reader.picture(e, comparison)))
     if not pictures:
         reason = f" ({reader.faults[0]})" if reader.faults else ""
-        needs = f"that needs {PARSED} and {GOLD} in the directories of the runs{reason}."
-        return Browser([f"No sentences are shown: {needs}"], shown_tables, [])
+        needed = f"they need {PARSED} and {GOLD} in the directories of the runs{reason}"
+        return Browser([f"No sentences are shown: {needed}."], shown_tables, [])
     about = (
-        f"{len(pictures)} sentences of at most {MOST_WORDS} words, chosen for the largest "
-        "differences: in turn from each system, training and treebank, one with more right words "
-        f"than {comparison.baseline}, then one with fewer. So they show what differs, not how "
-        "often."
+        f"{len(pictures)} sentences of at most {MOST_WORDS} words with the largest differences. "
+        "Each system, training and treebank contributes in turn a sentence with more right words "
+        f"than {comparison.baseline} and one with fewer, so the selection shows what differs, not "
+        "how often."
     )
     missing = [f"Left out: {fault}." for fault in reader.faults]
     pictures.sort(key=lambda picture: -abs(picture["gain"]))
@@ -114,7 +114,7 @@ def browser_of(results: Sequence[Run], comparison: Comparison) -> Browser:
 
 
 def _bounded(pictures: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many of the first as may be on the page."""
+    """The first pictures, up to the size limit of the page."""
     kept: list[dict[str, Any]] = []
     size = 0
     for picture in pictures:
@@ -128,8 +128,8 @@ def _bounded(pictures: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
 def _examples(
     results: Sequence[Run], comparison: Comparison
 ) -> tuple[list[list[Example]], list[tuple[str, ...]]]:
-    """For every system, training and treebank the sentences that differ; and how many do."""
-    runs = {(_key(run), run[1].cell.seed): run for run in results}
+    """Sentences that differ, by system, training and treebank; and rows that count them."""
+    runs = {(Key.of(run[1].cell), run[1].cell.seed): run for run in results}
     groups: dict[Key, list[Example]] = defaultdict(list)
     tallies: dict[tuple[str, str], list[int]] = {}
     for line in comparison.lines:
@@ -150,11 +150,6 @@ def _examples(
     return list(groups.values()), rows
 
 
-def _key(run: Run) -> Key:
-    cell = run[1].cell
-    return Key(cell.system, cell.exploration, cell.loss, cell.treebank)
-
-
 def _differences(base: Run, new: Run) -> Iterator[Example]:
     before, after = (run[1].sentences["labelled"] for run in (base, new))
     for place, words in enumerate(new[1].sentences["words"]):
@@ -162,8 +157,8 @@ def _differences(base: Run, new: Run) -> Iterator[Example]:
 
 
 def _in_turn(groups: Sequence[list[Example]]) -> Iterator[Example]:
-    """From every group its most different sentence for the better or for the worse, then one of the
-    other kind, and so on; each sentence of a group once. Half of the groups begin with the better.
+    """Examples of all groups in turn, the largest differences first, alternating between gains and
+    losses; each sentence of a group once. Half of the groups start with a gain.
     """
     queues = []
     for number, group in enumerate(random.Random(0).sample(groups, len(groups))):
@@ -178,7 +173,7 @@ def _in_turn(groups: Sequence[list[Example]]) -> Iterator[Example]:
 
 
 class Reader:
-    """The trees of some examples, each file read once; `faults` says what is wrong with files."""
+    """Reads the trees of examples, each file once; `faults` lists what is wrong with files."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
         self.faults: list[str] = []
@@ -189,8 +184,8 @@ class Reader:
                 self.needed[path].add(example.sentence)
 
     def picture(self, example: Example, comparison: Comparison) -> dict[str, Any] | None:
-        """The gold tree and those of both runs, one above the other; None without them."""
-        cell, training = example.new[1].cell, comparison.training(_key(example.new))
+        """The gold tree and those of both runs, one above the other; None if one is missing."""
+        cell, training = example.new[1].cell, comparison.training(Key.of(example.new[1].cell))
         names = ("gold", comparison.baseline, cell.exploration)
         found = [
             self.tree(name, path, example) for name, path in zip(names, example.files, strict=True)
@@ -216,7 +211,7 @@ class Reader:
         }
 
     def tree(self, name: str, path: Path, example: Example) -> Tree | None:
-        """The tree of the example's sentence in a file, if it is there and fits."""
+        """The tree of the example's sentence in a file; None if it is missing or does not fit."""
         try:
             if path not in self.blocks:
                 self.blocks[path] = self.read(path, len(example.new[1].sentences["words"]))
@@ -231,7 +226,7 @@ class Reader:
         return Tree(name, sentence.form, sentence.head, sentence.label, sentence.upos)
 
     def read(self, path: Path, expected: int) -> dict[int, Block]:
-        """The blocks needed of a file; none if it has another number of sentences."""
+        """The needed blocks of a file; none if its number of sentences is not the expected one."""
         found, number = {}, 0
         for number, block in enumerate(read_blocks(path), 1):
             if number - 1 in self.needed[path]:

@@ -1,4 +1,4 @@
-"""A table to print, and how figures are written in tables and text."""
+"""A table of text, and how numbers are written in tables and text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dyparse.compare.statistics import Effect, Spread
 
 @dataclass(frozen=True)
 class Table:
-    """Cells to print; the first columns are text, the others numbers."""
+    """A table of text cells; the first columns are names, the others numbers."""
 
     name: str
     title: str
@@ -18,11 +18,11 @@ class Table:
     rows: Sequence[tuple[str, ...]]
     note: str = ""
     text_columns: int = 2
-    verdicts: list[str] = field(default_factory=list)  # of rows: better, worse or nothing
-    key_column: int = -1  # that shows the verdict
+    verdicts: list[str] = field(default_factory=list)  # per row: better, worse or empty
+    key_column: int = -1  # the column in which the verdict is shown
 
     def to_markdown(self) -> str:
-        """The table with its title and note."""
+        """The table in Markdown, with its title and note."""
         line = "|".join(
             "---" if column < self.text_columns else "--:" for column in range(len(self.header))
         )
@@ -33,28 +33,28 @@ class Table:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A difference with its sign, a true minus."""
+    """A difference with its sign; minus is U+2212."""
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def interval(effect: Effect) -> str:
-    """A difference and where it may lie."""
+    """A difference in LAS and its confidence interval."""
     las = effect.las
     return f"{signed(las.mean)} [{signed(las.low)}, {signed(las.high)}]"
 
 
 def p_value(p: float | None) -> str:
-    """Three digits suffice."""
+    """A p-value with three digits; empty for None."""
     if p is None:
         return ""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def percent(value: float | None, digits: int = 2) -> str:
-    """A figure, or nothing."""
+    """A number; empty for None."""
     return "" if value is None else f"{value:.{digits}f}"
 
 
 def spread(value: Spread) -> str:
-    """Mean and standard deviation."""
+    """Mean ± standard deviation, or the mean alone for a single run."""
     return percent(value.mean) + ("" if value.sd is None else f" ± {value.sd:.2f}")

@@ -1,4 +1,4 @@
-"""All tables of a comparison: scores, differences and the setting, and those about errors."""
+"""All tables of a comparison: scores, differences, errors and the setting."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from dyparse.compare.report.error_tables import error_tables
 from dyparse.compare.report.table import Table, interval, p_value, percent, spread
-from dyparse.compare.statistics import SIGNIFICANT, Comparison, Pooled
+from dyparse.compare.significance import SIGNIFICANT
+from dyparse.compare.statistics import Comparison, Pooled
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """All tables with at least a row."""
+    """All tables that have rows."""
     made = [
         _pooled_table(comparison),
         _las_table(comparison),
@@ -42,8 +43,16 @@ def _pooled_table(comparison: Comparison) -> Table:
             )
             verdicts.append(row.effect.verdict)
     header = (
-        *("system", "training", "treebanks", "pairs of runs", f"LAS, {comparison.baseline}"),
-        *("LAS", "difference [95 %]", "p, seeds", "p, sentences", "win / tie / loss"),
+        "system",
+        "training",
+        "treebanks",
+        "pairs of runs",
+        f"LAS, {comparison.baseline}",
+        "LAS",
+        "difference [95 %]",
+        "p, seeds",
+        "p, sentences",
+        "win / tie / loss",
     )
     return Table(
         "pooled",
@@ -58,7 +67,7 @@ def _pooled_table(comparison: Comparison) -> Table:
 
 
 def _mean(row: Pooled, treebanks: int) -> str:
-    """LAS over all treebanks; nothing where one is missing: such a mean would mislead."""
+    """LAS over all treebanks; empty if one is missing: such a mean would mislead."""
     return percent(row.test["las"]) if len(row.treebanks) == treebanks else ""
 
 
@@ -105,12 +114,20 @@ def _scores_table(comparison: Comparison) -> Table:
                 p_value(effect.p_sentences if effect else None),
             )
         )
-        is_sure = effect and effect.p_sentences is not None and effect.p_sentences < SIGNIFICANT
+        p = effect.p_sentences if effect else None
         sign = "better" if effect and effect.las.mean > 0 else "worse"
-        verdicts.append(sign if is_sure else "")
+        verdicts.append(sign if p is not None and p < SIGNIFICANT else "")
     header = (
-        *("system", "treebank", "training", "seeds", "UAS", "LAS", "CLAS", "LAS on dev"),
-        *(f"LAS − {comparison.baseline} [95 %]", "p, sentences"),
+        "system",
+        "treebank",
+        "training",
+        "seeds",
+        "UAS",
+        "LAS",
+        "CLAS",
+        "LAS on dev",
+        f"LAS − {comparison.baseline} [95 %]",
+        "p, sentences",
     )
     return Table(
         "scores",

@@ -1,8 +1,8 @@
-"""The text of a report, made from the statistics.
+"""The text of a report, generated from the statistics.
 
-A training is called better or worse than the baseline only if the test over pairs of runs says so,
-corrected for all comparisons; otherwise the text says that no difference can be told, and whether
-there are too few runs for it.
+A training is called better or worse than the baseline only if the test over pairs of runs is
+significant after correction for all comparisons. Otherwise the text says that no difference was
+found, and whether there are too few runs to find one.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dyparse.compare.groups import ALL
 from dyparse.compare.report.table import interval, signed
-from dyparse.compare.statistics import SIGNIFICANT, Comparison, Effect, Pooled
+from dyparse.compare.significance import SIGNIFICANT
+from dyparse.compare.statistics import Comparison, Effect, Pooled
 
 
 def verdict(comparison: Comparison) -> list[str]:
-    """The answer, a sentence or two for every training other than the baseline."""
+    """The main result: a sentence or two for every training other than the baseline."""
     rows: dict[str, list[tuple[Pooled, Effect]]] = defaultdict(list)
     for row in comparison.pooled:
         if row.effect:
             rows[comparison.training(row.key)].append((row, row.effect))
     if not rows:
         return [
-            f"Nothing can be compared: no other training has a run of {comparison.baseline} with "
-            "the same system, loss, treebank and seed beside it."
+            f"Nothing can be compared: no training has a counterpart of {comparison.baseline} with "
+            "the same system, loss, treebank and seed."
         ]
     undecided = sum(not effect.verdict for part in rows.values() for _, effect in part)
     return [
@@ -48,12 +49,13 @@ def _sentences(
                 f"{_amounts(found)} LAS on average over {_treebanks(found)} "
                 f"({_p_values(found, greatest=True)})."
             )
-    unsure = [row for row in rows if not row[1].verdict]
-    if unsure:
+    open_rows = [row for row in rows if not row[1].verdict]
+    if open_rows:
         yield (
-            f"For {_systems(unsure, len(rows))} no difference between {training} and "
-            f"{comparison.baseline} can be told: {_amounts(unsure)} LAS over {_treebanks(unsure)} "
-            f"({_p_values(unsure, greatest=False)}).{_doubts(unsure, undecided)}"
+            f"For {_systems(open_rows, len(rows))} no significant difference between {training} "
+            f"and {comparison.baseline} was found: {_amounts(open_rows)} LAS over "
+            f"{_treebanks(open_rows)} ({_p_values(open_rows, greatest=False)})."
+            f"{_doubts(open_rows, undecided)}"
         )
 
 
@@ -82,7 +84,7 @@ def _treebanks(rows: Sequence[tuple[Pooled, Effect]]) -> str:
 
 
 def _p_values(rows: Sequence[tuple[Pooled, Effect]], *, greatest: bool) -> str:
-    """The p of a single row, or a bound for that of all."""
+    """The p-value of a single row, or a bound for all rows."""
     values = [effect.p_seeds for _, effect in rows if effect.p_seeds is not None]
     bound = max(values) if greatest else min(values)
     if bound < 0.001 and greatest:
@@ -92,33 +94,35 @@ def _p_values(rows: Sequence[tuple[Pooled, Effect]], *, greatest: bool) -> str:
 
 
 def _doubts(rows: Sequence[tuple[Pooled, Effect]], undecided: int) -> str:
-    """What sentences say where runs do not decide, and whether there are too few runs for it.
+    """Whether the test over sentences is significant, and whether there are too few runs.
 
-    n pairs of runs have 2ⁿ exchanges, two of which are as different; after Holm the least p of the
-    undecided comparisons is multiplied by their number.
+    n pairs of runs have 2ⁿ exchanges, two of which are as extreme as what was observed; Holm's
+    correction multiplies the least p of the undecided comparisons by their number.
     """
     needed = 1
     while undecided * 2 / 2**needed >= SIGNIFICANT:
         needed += 1
     lacking = [(row, effect) for row, effect in rows if effect.las.seed_pairs < needed]
-    is_sure = all(effect.p_sentences and effect.p_sentences < SIGNIFICANT for _, effect in rows)
+    is_significant = all(
+        effect.p_sentences and effect.p_sentences < SIGNIFICANT for _, effect in rows
+    )
     sentences = f" These trained parsers do differ (p < {SIGNIFICANT} over sentences); "
     if not lacking:
-        return f"{sentences}others, trained with other seeds, need not." if is_sure else ""
+        return f"{sentences}others, trained with other seeds, may not." if is_significant else ""
     pairs = max(effect.las.seed_pairs for _, effect in lacking)
     runs = "a single pair of runs is" if pairs == 1 else f"{pairs} pairs of runs are"
     names = ", ".join(row.key.system for row, _ in lacking)
     who = "" if len(lacking) == len(rows) else f" for {names}"
     takes = "one comparison takes" if undecided == 1 else f"{undecided} comparisons take"
     return (
-        f"{sentences if is_sure else ' But '}{runs} too few{who} to tell whether training again "
-        f"would show a difference: {takes} at least {needed}, over seeds and treebanks."
+        f"{sentences if is_significant else ' But '}{runs} too few{who} to decide whether training "
+        f"again would show a difference: {takes} at least {needed}, over seeds and treebanks."
     )
 
 
 def explanation(comparison: Comparison) -> list[str]:
-    """What the counts say about mistakes after the first one: the main loss, and of the systems
-    those that have the baseline and the other training.
+    """Mistakes after the first one, compared with the baseline: a sentence for each exploration,
+    for the main loss and the systems that have both trainings.
     """
     counts: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)
     for analysis in comparison.analyses_of(ALL):
@@ -143,8 +147,8 @@ def explanation(comparison: Comparison) -> list[str]:
 
 
 def _mistakes(counts: Sequence[Mapping[str, int]]) -> tuple[float, float]:
-    """The share of sentences with a mistake, and the arcs that each of them loses after its first;
-    zeros where there is none.
+    """Percentage of sentences with a mistake, and arcs that each of them loses after its first one;
+    zeros if there is none.
     """
     names = ("sentences", "sentences_with_mistake", "cost_after")
     sentences, mistaken, cost = (sum(count[name] for count in counts) for name in names)
@@ -152,7 +156,7 @@ def _mistakes(counts: Sequence[Mapping[str, int]]) -> tuple[float, float]:
 
 
 def extent(comparison: Comparison) -> str:
-    """How much was compared."""
+    """The size of the comparison: treebanks, systems, explorations, losses, seeds and runs."""
     parts = []
     for axis in ("treebank", "system", "exploration", "loss"):
         number = len(comparison.values(axis))
@@ -166,21 +170,21 @@ def extent(comparison: Comparison) -> str:
 
 
 def caution(comparison: Comparison) -> list[str]:
-    """A warning of intervals that are too narrow, if some are."""
+    """A warning about intervals that are too narrow, if there are any."""
     effects = [line.effect for line in comparison.lines if line.effect]
     if not any(effect.las.seed_pairs == 1 for effect in effects):
         return []
     return [
-        "Some comparisons have a single seed on a treebank: there, intervals know nothing of luck "
-        "with seeds, and are too narrow."
+        "Some comparisons have a single seed on a treebank: their intervals ignore the variation "
+        "between seeds and are too narrow."
     ]
 
 
 def method(comparison: Comparison) -> list[str]:
-    """How it was computed, and what could not be."""
+    """How the numbers were computed, and what could not be compared."""
     return [
         "LAS counts words whose head and full label are right, on the test set, punctuation "
-        "included; UAS heads; CLAS is that of the CoNLL 2018 shared task. Means and standard "
+        "included; UAS counts heads alone; CLAS is the CoNLL 2018 score. Means and standard "
         "deviations (n − 1) are over seeds.",
         f"Each training is compared with {comparison.baseline} on the same system, loss, treebank "
         "and seeds. Intervals (95 %) are from a paired bootstrap over sentences and seeds, "

@@ -1,4 +1,4 @@
-"""A comparison as files, for other programs."""
+"""A comparison as CSV and JSON."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from dyparse.compare.groups import ALL
 from dyparse.compare.report.export import to_csv, to_json
 
 
-def test_the_csv_has_a_line_for_each_group():
+def test_the_csv_has_one_line_per_group():
     rows = list(csv.DictReader(io.StringIO(to_csv(compared(two_trainings())))))
     assert [row["exploration"] for row in rows] == ["static", "explore"]
     assert rows[0]["difference_las"] == ""
@@ -20,7 +20,7 @@ def test_the_csv_has_a_line_for_each_group():
     assert (rows[1]["seeds"], rows[1]["p_seeds"]) == ("3", "0.25")
 
 
-def test_the_json_has_all_of_it():
+def test_the_json_has_the_complete_comparison():
     content = json.loads(to_json(compared(two_trainings())))
     assert content["baseline"] == "static"
     assert content["lines"][1]["exploration"] == "explore"

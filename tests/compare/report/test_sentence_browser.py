@@ -1,4 +1,4 @@
-"""Sentences on the page: those that differ, as far as the files of the runs tell."""
+"""Pictures of sentences that differ, as far as the files of the runs are there."""
 
 import re
 
@@ -34,7 +34,7 @@ def test_better_and_worse_sentences_are_chosen_in_turn(tmp_path):
     assert browser.tables[0].rows == [("arc_eager", "explore", "75.0", "0.0", "25.0")]
 
 
-def test_pictures_are_bounded(tmp_path, monkeypatch):
+def test_number_and_size_of_pictures_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr("dyparse.compare.report.sentence_browser.MOST_PICTURES", 7)
     results = made_grid(sentences=40)
     runs = made_runs(tmp_path, results)
@@ -59,7 +59,7 @@ def test_without_gold_the_page_says_why_there_are_no_sentences(tmp_path):
     for path, _ in runs:
         (path / "gold.conllu").unlink()
     page = report(tmp_path, runs)
-    assert "No sentences are shown: that needs parsed.conllu and gold.conllu" in page
+    assert "No sentences are shown: they need parsed.conllu and gold.conllu" in page
     assert 'id="pictures"' not in page
     assert 'id="filters"' not in page
 
@@ -71,7 +71,7 @@ def test_gold_beside_one_of_the_two_runs_is_enough(tmp_path):
     assert len(browser_of(runs, compared(results)).pictures) == 2
 
 
-def test_a_file_of_other_sentences_is_left_out_and_named(tmp_path):
+def test_a_file_with_other_sentences_is_left_out_and_named(tmp_path):
     results = [made_result((2, 5, 6)), made_result((4, 3, 6), exploration="explore")]
     runs = made_runs(tmp_path, results)
     path = runs[1][0] / "parsed.conllu"
@@ -81,7 +81,7 @@ def test_a_file_of_other_sentences_is_left_out_and_named(tmp_path):
     assert "has 1 sentences, expected 3" in browser.paragraphs[0]
 
 
-def test_one_can_choose_by_what_the_pictures_have(tmp_path):
+def test_filters_offer_what_the_pictures_have(tmp_path):
     results = made_grid(systems=("arc_eager", "swap"), sentences=10, seeds=(1, 2))
     fields = browser_of(made_runs(tmp_path, results), compared(results)).fields
     options = {field["name"]: [value for value, _ in field["options"]] for field in fields}

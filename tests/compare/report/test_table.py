@@ -1,10 +1,10 @@
-"""Tables as text, and figures in them."""
+"""Tables as text, and the numbers in them."""
 
 from dyparse.compare.report.table import Table, p_value, percent, signed, spread
 from dyparse.compare.statistics import Spread
 
 
-def test_numbers_have_true_minus_signs_and_small_ps_a_bound():
+def test_differences_have_true_minus_signs_and_small_ps_a_bound():
     assert signed(-0.126) == "−0.13"
     assert signed(0.4, 0) == "+0"
     assert p_value(0.00004) == "< 0.001"
@@ -12,7 +12,7 @@ def test_numbers_have_true_minus_signs_and_small_ps_a_bound():
     assert p_value(None) == ""
 
 
-def test_figures_that_are_not_there_are_left_out():
+def test_missing_numbers_are_empty():
     assert percent(None) == ""
     assert percent(12.345, 1) == "12.3"
     assert spread(Spread(50.0, 1.5)) == "50.00 ± 1.50"

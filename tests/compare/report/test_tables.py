@@ -25,7 +25,7 @@ def test_tables_without_rows_are_left_out():
     assert "las" in names
 
 
-def test_a_mean_is_shown_only_of_what_has_all_treebanks():
+def test_a_mean_is_shown_only_for_trainings_on_all_treebanks():
     both = [made_result((2, 5, 3), treebank=name) for name in ("UD_A", "UD_B")]
     one = made_result((4, 7, 4), exploration="explore", treebank="UD_A")
     found = {table.name: table for table in tables(compared([*both, one]))}

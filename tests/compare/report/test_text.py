@@ -15,30 +15,30 @@ def test_the_verdict_says_which_training_is_better_by_how_much():
     )
 
 
-def test_the_verdict_says_if_it_is_worse():
+def test_the_verdict_says_if_a_training_is_worse():
     gains = {"static": 0.1, "explore": 0.0}
     (sentence,) = verdict(compared(made_grid(gains=gains, seeds=range(6))))
     assert sentence.startswith("Explore is worse than static for arc_eager, by −")
     assert "one treebank" in sentence
 
 
-def test_the_verdict_claims_nothing_without_an_effect():
+def test_the_verdict_claims_no_difference_without_an_effect():
     gains = {"static": 0.1, "explore": 0.1}
     (sentence,) = verdict(compared(made_grid(gains=gains, seeds=range(8))))
-    assert "no difference between explore and static can be told" in sentence
+    assert "no significant difference between explore and static was found" in sentence
     assert "beats" not in sentence
     assert "too few" not in sentence
 
 
-def test_the_verdict_says_if_there_are_too_few_runs_however_large_the_difference():
+def test_the_verdict_says_if_there_are_too_few_runs_even_for_a_large_difference():
     (sentence,) = verdict(compared(made_grid(gains={"static": 0.0, "explore": 0.25}, seeds=(1, 2))))
-    assert "no difference" in sentence
+    assert "no significant difference" in sentence
     assert "2 pairs of runs are too few" in sentence
     assert "one comparison takes at least 6" in sentence
     assert "These trained parsers do differ" in sentence
 
 
-def test_the_verdict_says_if_sentences_are_sure_and_runs_are_not():
+def test_the_verdict_says_if_only_the_test_over_sentences_is_significant():
     words = [10] * 200
     results = [
         made_result([right] * 200, words=words, exploration=name, seed=seed)
@@ -46,11 +46,11 @@ def test_the_verdict_says_if_sentences_are_sure_and_runs_are_not():
         for seed, right in enumerate(scores)
     ]
     (sentence,) = verdict(compared(results))
-    assert "no difference between explore and static can be told: +15.00 [" in sentence
+    assert "no significant difference between explore and static was found: +15.00 [" in sentence
     assert "do differ (p < 0.05 over sentences); others, trained with other seeds" in sentence
 
 
-def test_fewer_pairs_suffice_for_the_comparisons_that_are_left():
+def test_the_number_of_runs_needed_depends_on_the_undecided_comparisons_only():
     many = made_grid(
         gains={"static": 0.0, "explore": 0.2}, treebanks=("UD_A", "UD_B"), seeds=range(5)
     )
@@ -60,7 +60,7 @@ def test_fewer_pairs_suffice_for_the_comparisons_that_are_left():
     assert "one comparison takes at least 6" in sentence
 
 
-def test_systems_are_summed_up_with_the_least_and_the_largest_difference():
+def test_systems_are_summarized_with_the_least_and_the_largest_difference():
     results = [
         *made_grid(systems=("arc_eager", "swap", "buffer"), seeds=range(8)),
         *made_grid(systems=("covington",), gains={"static": 0.1, "explore": 0.1}, seeds=range(8)),
@@ -69,7 +69,7 @@ def test_systems_are_summed_up_with_the_least_and_the_largest_difference():
     assert text.startswith(
         "Explore beats static for 3 of 4 systems (arc_eager, buffer, swap), by +"
     )
-    assert "For covington no difference" in text
+    assert "For covington no significant difference" in text
 
 
 def test_the_verdict_names_the_systems_that_lack_runs():
@@ -77,7 +77,7 @@ def test_the_verdict_names_the_systems_that_lack_runs():
     many = made_grid(gains=same, seeds=range(9))
     few = made_grid(systems=("swap",), gains=same, seeds=range(3))
     (sentence,) = verdict(compared([*many, *few]))
-    assert "3 pairs of runs are too few for swap to tell" in sentence
+    assert "3 pairs of runs are too few for swap to decide" in sentence
     assert "2 comparisons take at least 7" in sentence
 
 
@@ -92,7 +92,7 @@ def test_without_a_baseline_the_verdict_says_that_nothing_can_be_compared():
     assert sentence.startswith("Nothing can be compared")
 
 
-def test_the_explanation_tells_what_is_lost_after_the_first_mistake():
+def test_the_explanation_compares_the_arcs_lost_after_the_first_mistake():
     static = made_result((2, 5, 3))
     explore = made_result((4, 7, 4), exploration="explore")
     assert explanation(compared([static, explore])) == [
@@ -101,14 +101,14 @@ def test_the_explanation_tells_what_is_lost_after_the_first_mistake():
     ]
 
 
-def test_the_explanation_is_about_systems_that_have_both_trainings():
+def test_the_explanation_includes_only_systems_with_both_trainings():
     both = [made_result((2, 5, 3)), made_result((4, 7, 4), exploration="explore")]
     alone = made_result((0, 0, 0), system="swap")
     assert explanation(compared([*both, alone])) == explanation(compared(both))
     assert explanation(compared([both[1], alone])) == []
 
 
-def test_the_extent_counts_runs():
+def test_the_extent_counts_values_of_axes_and_runs():
     grid = made_grid(treebanks=("UD_A", "UD_B"))
     assert (
         extent(compared(grid))
