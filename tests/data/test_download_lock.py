@@ -40,7 +40,7 @@ class Process:
     def __init__(self, server, root, *options):
         arguments = ["download", NAME, "--root", root, "--url", server.url, *options]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "dyparse.cli.main", *map(str, arguments)],
+            [sys.executable, "-m", "dyparse", *map(str, arguments)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

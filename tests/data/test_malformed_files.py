@@ -15,7 +15,6 @@ import pytest
 from helpers.malformed import FILES, LONG, MALFORMED, ODD, SOUND, TAGGED, TEXTS, without_trees
 from helpers.tiny import run, sample
 from omegaconf import OmegaConf
-from test_ray import here  # noqa: F401  # files of parse-corpus are parsed in this process
 from test_train_and_evaluate import CHOICES, SMALL, configured
 
 from dyparse.cli.main import command_line, main
@@ -108,7 +107,7 @@ def assert_refused(result, case, path, prefix="error: "):
 def run_bytes(*given, cwd, **environment):
     """`dyparse` in a process of its own, whatever bytes it writes."""
     return subprocess.run(
-        [sys.executable, "-m", "dyparse.cli.main", *given],
+        [sys.executable, "-m", "dyparse", *given],
         cwd=cwd,
         env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
         capture_output=True,
@@ -127,7 +126,7 @@ def test_no_command_is_forgotten():
     assert set(subparsers.choices) == {*NAMES, *READ_NO_CONLLU, *TRAIN}
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("no_ray")
 @pytest.mark.parametrize("name", MALFORMED)
 @pytest.mark.parametrize("command_name", NAMES)
 def test_every_command_refuses_a_malformed_file_clearly_or_has_no_use_for_what_is_wrong(
@@ -183,7 +182,7 @@ def test_train_and_evaluate_refuse_a_malformed_treebank_before_they_write(
     assert {p.name for p in tmp_path.iterdir()} == {"bad.conllu", "good.conllu"}
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("no_ray")
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("command_name", [*NAMES, "evaluate.py"])
 def test_odd_files_that_are_sound_are_accepted_by_every_command(
@@ -313,7 +312,7 @@ def test_words_that_no_file_can_hold_are_refused_where_they_come_in(parser, odd)
         Sentence.from_words(["a"], text=f"a{odd}")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("no_ray")
 @pytest.mark.parametrize("command_name", [*NAMES, "evaluate.py"])
 def test_a_sentence_of_10000_words_is_used_or_refused_for_its_length(
     command, evaluated, model_directory, tmp_path, command_name

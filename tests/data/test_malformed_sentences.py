@@ -9,7 +9,6 @@ import pytest
 from helpers.malformed import FILES, MALFORMED, SOUND, TAGGED, without_trees
 from helpers.tiny import sample
 from omegaconf import open_dict
-from test_ray import here  # noqa: F401  # files of parse-corpus are parsed in this process
 from test_train_and_evaluate import configured
 
 from dyparse.config.build import build, run_directory
@@ -207,7 +206,7 @@ def test_reading_a_sound_treebank_warns_of_nothing(file):
         assert Files(dev=path, on_error="skip").read("dev") == Files(dev=path).read("dev")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("no_ray")
 def test_a_corpus_is_parsed_without_what_is_malformed_and_again_when_it_is_to_stop(
     command,
     model_directory,

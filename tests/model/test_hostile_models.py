@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from helpers.messages import assert_one_message
 from helpers.tiny import fresh_parser, run, sample
 from safetensors.torch import load_file, save_file
 from test_checkpoint import (
@@ -24,7 +25,6 @@ from test_checkpoint import (
     forge,
     rewrite_config,
 )
-from test_cli import assert_one_message
 
 import dyparse
 from dyparse.data.conllu import read_sentences
