@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 import dyparse.system
 from dyparse.data.batch import Collator
 from dyparse.data.sampler import group_by_length
-from dyparse.cli.commands import chosen_system
+from dyparse.cli.arguments import chosen_system
 from dyparse.evaluation.coverage import nonprojective
 from dyparse.encoder.bilstm import BiLSTM
 from dyparse.errors import DyparseError, NoSplitError

@@ -1,9 +1,10 @@
-"""How fast `dyparse parse` is, in one process on one core and with workers, and what it costs.
+"""Speed and cost of `dyparse parse`: in one process on one core, on several, and with workers.
 
     python benchmarks/workers.py --model MODEL --file dev.conllu --workers 2
 
-Each way parses the file, repeated, in turn; of several rounds the fastest counts. Processor time is
-that of all processes together, and says what a parse costs on a machine that is busy otherwise.
+The input is the file several times over. Each variant parses it in turn; of several rounds the
+fastest counts. CPU time is that of all processes together: the cost of a parse, also on a machine
+that does other work at the same time.
 """
 
 import argparse
@@ -18,20 +19,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dyparse.data.conllu import read_sentences
-from dyparse.parsing.chunks import read_chunks, read_inputs
+from dyparse.parsing.chunks import read_chunks
+from dyparse.parsing.reading import read_raw
 
 
 class Run(NamedTuple):
-    """What one run of `dyparse parse` took."""
+    """Time and memory of one run of `dyparse parse`."""
 
     seconds: float
-    processor_seconds: float
+    cpu_seconds: float
     megabytes: float  # of the largest process
 
 
 def timed(model: Path, source: Path, output: Path, options: Sequence[str]) -> Run:
     """Run `dyparse parse` in a process of its own."""
-    command = [sys.executable, "-m", "dyparse.cli.main", "parse", str(model), str(source)]
+    command = [sys.executable, "-m", "dyparse", "parse", str(model), str(source)]
     start = time.perf_counter()
     process = subprocess.Popen([*command, "-o", str(output), *options])
     _, status, usage = os.wait4(process.pid, 0)
@@ -43,7 +45,7 @@ def timed(model: Path, source: Path, output: Path, options: Sequence[str]) -> Ru
 
 
 def fastest(runs: Sequence[Run]) -> Run:
-    """The least of each figure."""
+    """The minimum of each figure."""
     return Run(*map(min, zip(*runs, strict=True)))
 
 
@@ -57,64 +59,63 @@ def main() -> None:
     chosen = options.parse_args()
     sentences = list(read_sentences(chosen.file, trees=False))
     words = sum(map(len, sentences)) * chosen.repeat
-    ways = {
+    several = str(chosen.workers)
+    variants = {
         "one core": ["--threads", "1"],
-        f"{chosen.workers} threads": ["--threads", str(chosen.workers)],
-        f"{chosen.workers} workers": [
-            *("--workers", str(chosen.workers), "--threads", str(chosen.workers)),
-        ],
+        f"{several} threads": ["--threads", several],
+        f"{several} workers": ["--workers", several, "--threads", several],
     }
-    with tempfile.TemporaryDirectory() as name:
-        large, small, output = (Path(name) / part for part in ("large", "small", "output"))
+    with tempfile.TemporaryDirectory() as directory:
+        large, small, output = (Path(directory) / part for part in ("large", "small", "output"))
         large.write_bytes(chosen.file.read_bytes() * chosen.repeat)
         small.write_text(sentences[0].to_conllu(), encoding="utf-8")
-        starts: dict[str, list[Run]] = {way: [] for way in ways}
-        runs: dict[str, list[Run]] = {way: [] for way in ways}
+        starts: dict[str, list[Run]] = {name: [] for name in variants}
+        runs: dict[str, list[Run]] = {name: [] for name in variants}
         outputs = set()
         for _ in range(chosen.rounds):
-            for way, arguments in ways.items():
-                starts[way].append(timed(chosen.model, small, output, arguments))
-                runs[way].append(timed(chosen.model, large, output, arguments))
+            for variant, arguments in variants.items():
+                starts[variant].append(timed(chosen.model, small, output, arguments))
+                runs[variant].append(timed(chosen.model, large, output, arguments))
                 outputs.add(output.read_bytes())
         report(len(sentences) * chosen.repeat, words, large.stat().st_size, outputs)
         reading = reading_rate(large, words)
-    table(words, {way: (fastest(starts[way]), fastest(runs[way])) for way in ways})
+    table(words, {name: (fastest(starts[name]), fastest(runs[name])) for name in variants})
     print_line(f"reading for all workers: {reading:,.0f} words/CPU s")
 
 
 def reading_rate(path: Path, words: int) -> float:
-    """Words that the one process that reads for all workers can give out, a second."""
+    """Words per second that the process that reads for all workers can hand out."""
     start = time.process_time()
-    for share in read_chunks(read_inputs([str(path)], text=False), text=False):
-        pickle.loads(pickle.dumps(share))  # about what it takes to send it, and to get it back
+    for chunk in read_chunks(read_raw(path, text=False), text=False):
+        pickle.loads(pickle.dumps(chunk))  # about what sending it takes, and receiving the result
     return words / (time.process_time() - start)
 
 
 def report(sentences: int, words: int, size: int, outputs: set[bytes]) -> None:
-    """What was parsed."""
+    """Print the size of input and output, and whether all variants wrote the same."""
     print_line(f"{sentences:,} sentences, {words:,} words, {size:,} bytes of CoNLL-U in,")
     print_line(
         f"{len(min(outputs)):,} bytes out, {'the same' if len(outputs) == 1 else 'NOT the same'}"
     )
 
 
-def table(words: int, ways: dict[str, tuple[Run, Run]]) -> None:
-    """A line for each way; starting is the time for one sentence."""
-    first = next(iter(ways.values()))[1]
+def table(words: int, variants: dict[str, tuple[Run, Run]]) -> None:
+    """Print a line for each variant; starting is the time for one sentence."""
+    first = next(iter(variants.values()))[1]
     print_line(
         f"{'':12}{'seconds':>9}{'starting':>9}{'speed':>7}{'CPU s':>8}{'words/CPU s':>13}{'MB':>6}"
     )
-    for way, (start, run) in ways.items():
-        cpu = run.processor_seconds
-        rate = words / (cpu - start.processor_seconds)
+    for variant, (start, run) in variants.items():
+        cpu = run.cpu_seconds
+        rate = words / (cpu - start.cpu_seconds)
         print_line(
-            f"{way:12}{run.seconds:9.1f}{start.seconds:9.1f}{first.seconds / run.seconds:7.2f}"
+            f"{variant:12}{run.seconds:9.1f}{start.seconds:9.1f}{first.seconds / run.seconds:7.2f}"
             f"{cpu:8.1f}{rate:13,.0f}{run.megabytes:6.0f}"
         )
 
 
 def print_line(line: str) -> None:
-    """A line for whoever waits."""
+    """Print a line on standard output."""
     sys.stdout.write(line + "\n")
 
 

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from dyparse.cli.main import main
 from dyparse.model.parser import Parser
+from dyparse.parsing.ray_pool import Outcome, ParserActor
 
 torch.set_num_threads(1)  # pytest -n takes the other cores
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell began us with &
@@ -88,8 +89,9 @@ def dyparse_command(capsys, monkeypatch):
     """dyparse_command(*arguments, stdin=…) → (exit status, standard output, standard error)."""
 
     def call(*arguments, stdin=""):
+        data = stdin.encode() if isinstance(stdin, str) else stdin
         with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
             try:
                 status = main(list(map(str, arguments)))
             except SystemExit as stop:
@@ -97,6 +99,22 @@ def dyparse_command(capsys, monkeypatch):
         return status, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def no_ray(monkeypatch):
+    """`dyparse parse-corpus` parses in this process, without Ray; the names of files it parsed."""
+    names = []
+
+    def parse_here(jobs, settings, _pool):
+        actor = ParserActor(settings)
+        for job in jobs:
+            names.append(Path(job.source).name)
+            columns = actor({"source": [job.source], "output": [job.output]})
+            yield Outcome(**{name: column[0] for name, column in columns.items()})
+
+    monkeypatch.setattr("dyparse.cli.parse_corpus.parse_on_ray", parse_here)
+    return names
 
 
 @pytest.fixture

@@ -1,26 +1,100 @@
-"""What `dyparse compare` and `dyparse report` do."""
+"""`dyparse compare`: train a grid of parsers, and report on them."""
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dyparse.compare.grid import Grid, configuration_directory, experiment_axes, plan
-from dyparse.compare.groups import AXES
-from dyparse.compare.report.page import write_report
-from dyparse.compare.run_grid import finished_results, publish, run_grid, usual_jobs
-from dyparse.config.choices import load, text_of
+from dyparse.cli.arguments import (
+    ALTERNATIVE,
+    Commands,
+    add_baseline,
+    chosen_baseline,
+    require_positive,
+)
+from dyparse.cli.report import TITLE, report_on
 from dyparse.errors import ConfigError
-from dyparse.evaluation.run_result import RESULT
 
+if TYPE_CHECKING:  # it imports torch, which is slow
+    from dyparse.compare.grid import Grid, Task
+
+PLURALS = {"system": "systems", "exploration": "explorations", "loss": "losses"}
 LONGEST_SEED = len(str(2**32 - 1))  # digits
 MOST_SEEDS = 10_000
-TITLE = "Static against dynamic oracles"
 
 
-def run_compare(options: argparse.Namespace) -> int:
-    """`dyparse compare`"""
-    if options.jobs is not None and options.jobs < 1:
-        raise ConfigError(f"--jobs is {options.jobs}, expected 1 or more")
+def register(commands: Commands) -> None:
+    """The arguments of the command."""
+    command = commands.add_parser(
+        "compare",
+        help="train a grid of parsers and compare static with dynamic oracles",
+        description="Train every combination of systems, explorations, losses, treebanks and\n"
+        "seeds, several at a time, and report on them: report.html, results.csv, results.json\n"
+        "and figures. Cells that are finished already are not trained again.",
+        epilog="examples:\n"
+        "  dyparse compare --system arc_eager --system attardi --exploration static\n"
+        "      --exploration explore --seeds 1-2\n"
+        "  dyparse compare --treebank ud/UD_English-LinES --system nonmonotonic:reduce=false\n"
+        "  dyparse compare --experiment none trainer.epochs=10 logger=wandb",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for axis, plural in PLURALS.items():
+        command.add_argument(
+            f"--{axis}",
+            action="append",
+            dest=plural,
+            default=[],
+            metavar=axis.upper(),
+            help=f"{ALTERNATIVE}; may be repeated (default: the {plural} of the experiment)",
+        )
+    command.add_argument(
+        "--treebank",
+        action="append",
+        dest="treebanks",
+        default=[],
+        metavar="DIR",
+        help="directory of a UD treebank, or `sample`; may be repeated (default: sample)",
+    )
+    command.add_argument(
+        "--seeds", metavar="LIST", help="such as 1-5 or 1,4,7 (default: those of the experiment)"
+    )
+    command.add_argument(
+        "--experiment",
+        default="static_vs_dynamic",
+        metavar="NAME",
+        help="conf/experiment/NAME.yaml: the size of the model, and the grid where no option "
+        "says otherwise; none: the defaults of train.py (default: %(default)s)",
+    )
+    add_baseline(command)
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("compare"),
+        metavar="DIR",
+        help="directory of cells and report (default: %(default)s)",
+    )
+    command.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="cells to train at a time (default: one per core, or per GPU)",
+    )
+    command.add_argument("--keep-models", action="store_true", help="keep the model of every cell")
+    command.add_argument("--dry-run", action="store_true", help="list the cells and train nothing")
+    command.add_argument("--conf", type=Path, metavar="DIR", help="directory of train.yaml")
+    command.add_argument(
+        "files", metavar="KEY=VALUE", nargs="*", help="more options of train.py, for all cells"
+    )
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train the cells that are not finished, and write the report; exit status 2 if one failed."""
+    from dyparse.compare.grid import configuration_directory, plan
+    from dyparse.compare.run_grid import publish, run_grid, usual_jobs
+
+    require_positive(options, "jobs")
     if options.output.exists() and not options.output.is_dir():
         raise ConfigError(f"--output is {options.output}, a file; expected a directory")
     baseline = chosen_baseline(options.baseline)
@@ -32,9 +106,7 @@ def run_compare(options: argparse.Namespace) -> int:
     )
     sys.stdout.flush()
     if options.dry_run:
-        for task in tasks:
-            state = "finished" if task.is_finished else "to do   "
-            sys.stdout.write(f"{state}  {task.directory}\n")
+        list_cells(tasks)
         return 0
     jobs = options.jobs or usual_jobs(tasks[0].config)
     failures = run_grid(tasks, jobs=jobs, keep_models=options.keep_models)
@@ -48,14 +120,24 @@ def run_compare(options: argparse.Namespace) -> int:
     return 2 if failures else 0
 
 
-def chosen_grid(options: argparse.Namespace, conf: Path) -> Grid:
-    """The grid of the command line; what it leaves open is as the experiment has it."""
+def list_cells(tasks: "list[Task]") -> None:
+    """Print a line for every cell."""
+    for task in tasks:
+        state = "finished" if task.is_finished else "to do   "
+        sys.stdout.write(f"{state}  {task.directory}\n")
+
+
+def chosen_grid(options: argparse.Namespace, conf: Path) -> "Grid":
+    """The grid of the command line; axes without an option are those of the experiment."""
+    from dyparse.compare.grid import Grid, experiment_axes
+    from dyparse.compare.groups import AXES
+
     overrides = list(options.files)
     for override in overrides:
         key = override.lstrip("+~").partition("=")[0]
         if key in (*AXES, "experiment"):
             option = "--seeds" if key == "seed" else f"--{key}"
-            raise ConfigError(f"{override}: what a grid is made of is given by {option}")
+            raise ConfigError(f"{override}: this is a part of the grid; use {option} instead")
     if options.experiment != "none":
         overrides.insert(0, f"experiment={options.experiment}")
     axes = experiment_axes(conf, overrides)
@@ -83,34 +165,3 @@ def numbers_in(text: str) -> list[int]:
             raise ConfigError(f"--seeds is {text[:50]!r}, expected at most {MOST_SEEDS:,} numbers")
         numbers += range(int(ends[0]), int(ends[1]) + 1)
     return list(dict.fromkeys(numbers))
-
-
-def chosen_baseline(text: str) -> str:
-    """The exploration that others are compared with, as results name it."""
-    try:
-        return text_of(load("exploration", text))
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"--baseline {text}: {error}") from error
-
-
-def run_report(options: argparse.Namespace) -> int:
-    """`dyparse report`"""
-    baseline = chosen_baseline(options.baseline)
-    directories = [Path(name) for name in options.files]
-    for directory in directories:
-        if not directory.is_dir():
-            raise ConfigError(f"{directory}: no such directory; expected one with runs of train.py")
-    page = report_on(directories, options.output or directories[0], options.title, baseline)
-    sys.stdout.write(f"{page}\n")
-    return 0
-
-
-def report_on(directories: list[Path], output: Path, title: str, baseline: str) -> Path:
-    """Write the report on all finished runs in these directories; where it is."""
-    results = finished_results(directories)
-    if not results:
-        raise ConfigError(
-            f"no {RESULT} below {', '.join(map(str, directories))}; a run of train.py leaves one "
-            "when it is finished"
-        )
-    return write_report(results, output, title=title, baseline=baseline)

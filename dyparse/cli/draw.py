@@ -1,14 +1,14 @@
-"""`dyparse draw`: pictures of sentences of a CoNLL-U file, beside their trees in other files."""
+"""`dyparse draw`: pictures of sentences of a CoNLL-U file, with their trees in other files."""
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
-from dyparse.cli.commands import STDIN, find_sentence
+from dyparse.cli.arguments import STDIN, Commands, input_source
+from dyparse.cli.sentences import find_sentence
 from dyparse.data.conllu import read_blocks, to_sentence
 from dyparse.data.sentence import Sentence
 from dyparse.drawing.svg import LEAST_WIDTH, Tree, draw, html_page, svg
@@ -17,8 +17,55 @@ from dyparse.runtime.atomic_files import replacing
 from dyparse.runtime.console import standard_output
 
 
-def run_draw(options: argparse.Namespace) -> int:
-    """`dyparse draw`"""
+def register(commands: Commands) -> None:
+    """The arguments of the command."""
+    command = commands.add_parser(
+        "draw",
+        help="draw trees as SVG or HTML, and mark differences between files",
+        description="Draw dependency trees: arcs above the words, crossing ones dashed. With\n"
+        "--with, the trees of other files are drawn below, and differences from FILE are marked.",
+        epilog="examples:\n"
+        "  dyparse draw dev.conllu -o tree.svg\n"
+        "  dyparse draw dev.conllu --sentence 7 --sentence weblog-01 -o trees.svg\n"
+        "  dyparse draw gold.conllu --with static.conllu --with dynamic.conllu --all -o all.html",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("file", metavar="FILE", help=f"CoNLL-U file; {STDIN} is standard input")
+    command.add_argument(
+        "--sentence",
+        action="append",
+        dest="sentences",
+        metavar="ID",
+        help="sent_id, or number in the file; may be repeated (default: the first)",
+    )
+    command.add_argument("--all", action="store_true", help="draw all sentences")
+    command.add_argument(
+        "--with",
+        action="append",
+        dest="others",
+        default=[],
+        metavar="FILE",
+        help="other trees of the same sentences, such as predicted ones; may be repeated",
+    )
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=Path,
+        help="file to write, .svg or .html (default: SVG to standard output)",
+    )
+    command.add_argument(
+        "--width",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="wrap long sentences at N pixels, 0 for never (default: %(default)s)",
+    )
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw the chosen sentences to the output."""
     if options.width and options.width < LEAST_WIDTH:
         raise ConfigError(
             f"--width is {options.width}, expected {LEAST_WIDTH} or more, or 0 to never wrap"
@@ -41,7 +88,7 @@ def run_draw(options: argparse.Namespace) -> int:
             temporary = stack.enter_context(replacing(options.output))
             out: TextIO = stack.enter_context(
                 temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
-            )  # what cannot be encoded is in names of files
+            )  # names of files may hold what cannot be encoded
         else:
             out = stack.enter_context(standard_output())
         out.writelines(parts)
@@ -53,7 +100,7 @@ def chosen_trees(options: argparse.Namespace) -> Iterator[tuple[str, list[Tree]]
     names = [options.file, *options.others]
     if names.count(STDIN) > 1:
         raise ConfigError("standard input can be read once; write it to a file to compare it")
-    files = [list(read_blocks(sys.stdin if name == STDIN else name)) for name in names]
+    files = [list(read_blocks(input_source(name))) for name in names]
     for blocks in files[1:]:
         if len(blocks) != len(files[0]):
             raise TreebankError(

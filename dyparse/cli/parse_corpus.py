@@ -1,4 +1,4 @@
-"""What `dyparse parse-corpus` does: many files, on Ray."""
+"""`dyparse parse-corpus`: parse many files with Ray actors."""
 
 import argparse
 import os
@@ -8,21 +8,29 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from dyparse.cli.parse import add_how, require_positive
+from dyparse.cli.arguments import (
+    Commands,
+    add_model,
+    add_parsing_options,
+    parsing_settings,
+    require_positive,
+)
+from dyparse.config.choices import import_modules
 from dyparse.data.malformed import MOST_NAMED, Skipped
 from dyparse.errors import ConfigError
 from dyparse.model.checkpoint_files import digest_of_model
 from dyparse.parsing.corpus import Job, find_jobs, is_finished
 from dyparse.parsing.ray_pool import LOCAL, Pool, parse_on_ray
-from dyparse.parsing.worker_pool import Settings
+from dyparse.parsing.settings import Settings
+from dyparse.parsing.stream import Totals, warn_of_missing_tags
 from dyparse.runtime.locks import exclusive_directory
 
 
-def add_parse_corpus(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command line of `dyparse parse-corpus`."""
-    corpus = commands.add_parser(
+def register(commands: Commands) -> None:
+    """The arguments of the command."""
+    command = commands.add_parser(
         "parse-corpus",
-        help="parse many files with a pool of Ray actors, on one machine or a cluster",
+        help="parse many files with Ray actors, on one machine or a cluster",
         description="Parse files with a pool of Ray actors; every file is parsed by one of them.\n"
         "Outputs have the names of the inputs, below OUTDIR. Files that are finished already are\n"
         "not parsed again, unless the model, the options or the input have changed.\n"
@@ -32,57 +40,57 @@ def add_parse_corpus(commands: "argparse._SubParsersAction[argparse.ArgumentPars
         "  dyparse parse-corpus MODEL corpus -o parsed --address auto --actors 64",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    corpus.add_argument("model", metavar="MODEL", help="model directory, as train.py prints it")
-    corpus.add_argument(
+    add_model(command)
+    command.add_argument(
         "files",
         metavar="FILE_OR_DIR",
         nargs="+",
         help="files, or directories with *.conllu and *.conllu.gz (with --text: *.txt, *.txt.gz)",
     )
-    corpus.add_argument(
+    command.add_argument(
         "-o", "--output", metavar="OUTDIR", type=Path, required=True, help="directory to write to"
     )
-    corpus.add_argument(
+    command.add_argument(
         "--actors",
         type=int,
         metavar="K",
         help="files to parse at a time (default: as many as there are cores or GPUs for)",
     )
-    corpus.add_argument(
-        "--threads-per-actor", type=int, default=1, metavar="N", help="default: %(default)s"
+    command.add_argument(
+        "--threads-per-actor",
+        type=int,
+        default=1,
+        metavar="N",
+        help="CPU threads of each actor (default: %(default)s)",
     )
-    corpus.add_argument(
+    command.add_argument(
         "--address",
         default=os.environ.get("RAY_ADDRESS", LOCAL),
-        help="of a Ray cluster, or auto; local starts Ray on this machine (default: "
+        help="address of a Ray cluster, or auto; local starts Ray on this machine (default: "
         "$RAY_ADDRESS, else local)",
     )
-    add_how(corpus)
-    corpus.set_defaults(run=run_parse_corpus)
+    add_parsing_options(command)
+    command.set_defaults(run=run)
 
 
-def run_parse_corpus(options: argparse.Namespace) -> int:
-    """`dyparse parse-corpus`"""
+def run(options: argparse.Namespace) -> int:
+    """Parse the files that are not finished; exit status 2 if one of them failed."""
     require_positive(options, "max_tokens_per_batch", "actors", "threads_per_actor")
     if options.output.exists() and not options.output.is_dir():
         raise ConfigError(f"--output is {options.output}, a file; expected a directory")
-    settings = Settings(
-        str(Path(options.model).resolve()),
-        options.device,
-        options.threads_per_actor,
-        options.text,
-        options.max_tokens_per_batch,
-        options.precision,
-        options.on_error,
+    settings = parsing_settings(
+        options,
+        model=str(Path(options.model).resolve()),
+        threads=options.threads_per_actor,
+        digest=digest_of_model(options.model),
     )
-    model = digest_of_model(options.model)
     jobs = find_jobs(options.files, options.output, text=options.text)
-    waiting = [job for job in jobs if not is_finished(job, model, settings)]
+    waiting = [job for job in jobs if not is_finished(job, settings)]
     failed = empty = 0
     if waiting:
         pool = Pool(options.address, options.actors, options.threads_per_actor)
         with exclusive_directory(options.output, "parsing", "--output"):
-            failed, empty = parse_waiting(waiting, model, settings, pool)
+            failed, empty = parse_waiting(waiting, settings, pool)
     parsed, before = len(waiting) - failed - empty, len(jobs) - len(waiting)
     sys.stdout.write(
         f"{len(jobs)} files: {parsed} parsed, {before} finished before, {failed} failed"
@@ -91,33 +99,39 @@ def run_parse_corpus(options: argparse.Namespace) -> int:
     return 2 if failed or empty == len(jobs) else 0
 
 
-def parse_waiting(
-    waiting: list[Job], model: str, settings: Settings, pool: Pool
-) -> tuple[int, int]:
-    """Parse files; what failed, and what was skipped, is told at the end.
+def parse_waiting(waiting: list[Job], settings: Settings, pool: Pool) -> tuple[int, int]:
+    """Parse files; the number that failed, and the number that are empty and were skipped.
 
-    The number of files that failed, and of those that are empty if these are skipped.
+    Failures and skipped sentences are listed at the end.
     """
-    from dyparse.model.checkpoint import read_checkpoint  # it imports torch, which is slow
-
-    read_checkpoint(settings.model)  # better here and once than in every actor
+    require_loadable(settings)
     for job in waiting:
         job.attempts.unlink(missing_ok=True)  # of an earlier run
     failures: list[str] = []
-    names: list[str] = []  # of what was skipped
-    skipped = Skipped(names.append)
+    notices: list[str] = []  # about what was skipped
+    skipped = Skipped(notices.append)
+    totals = Totals(on_missing=warn_of_missing_tags)
     bar = tqdm(total=len(waiting), unit=" files", desc="parsing", disable=None)
-    with bar, closing(parse_on_ray(waiting, model, settings, pool)) as outcomes:
+    with bar, closing(parse_on_ray(waiting, settings, pool)) as outcomes:
         for outcome in outcomes:
             bar.update()
+            totals.note_missing(outcome.missing.split())
             if outcome.error:
                 failures.append(outcome.error)
             skipped.sound += outcome.sentences
             skipped.malformed += outcome.skipped
             skipped.empty_files += outcome.is_empty
-            names += outcome.told.splitlines()
-    del names[MOST_NAMED:]
+            notices += outcome.notices.splitlines()
+    del notices[MOST_NAMED:]
     skipped.report_counts()
-    sys.stderr.writelines(f"{name}\n" for name in names)
+    sys.stderr.writelines(f"{notice}\n" for notice in notices)
     sys.stderr.writelines(f"failed: {failure}\n" for failure in failures)
     return len(failures), skipped.empty_files
+
+
+def require_loadable(settings: Settings) -> None:
+    """The model's own error, here and once rather than in every actor, if it cannot be loaded."""
+    import_modules(settings.imports)
+    from dyparse.model.checkpoint import read_checkpoint  # it imports torch
+
+    read_checkpoint(settings.model)

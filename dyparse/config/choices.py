@@ -5,8 +5,11 @@ import difflib
 import importlib
 import pkgutil
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from dyparse.errors import ConfigError
 
 MOST_OF_COMPILED = 2**31 - 1  # whole numbers, in code that numba has compiled
 
@@ -16,6 +19,20 @@ def names(folder: str) -> list[str]:
     package = importlib.import_module(f"dyparse.{folder}")
     modules = (module.name for module in pkgutil.iter_modules(package.__path__))
     return sorted(name for name in modules if not name.startswith("_"))
+
+
+def import_modules(modules: Iterable[str]) -> None:
+    """Import modules by name, also from the current directory; ConfigError if one cannot be."""
+    for name in modules:
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            raise ConfigError(
+                f"cannot import {name} ({type(error).__name__}: {error}); expected a module in the "
+                "current directory, on PYTHONPATH or installed"
+            ) from error
 
 
 def find(folder: str, name: str) -> Any:

@@ -1,7 +1,7 @@
-"""Many files to parse: which are there, which are finished, and how one of them is parsed.
+"""Many files to parse: which there are, which are finished, and how one of them is parsed.
 
-Beside every finished output lies a record of what it was made from: `out.conllu.json`. A file whose
-record fits the model, the options and the input is not parsed again.
+Beside every finished output there is a record of what it was made from: `out.conllu.json`. A file
+whose record matches the model, the options and the input is not parsed again.
 """
 
 import gzip
@@ -9,27 +9,26 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dyparse.data.conllu import Block
-from dyparse.data.malformed import SKIP, STOP, Skipped
-from dyparse.data.sentence import Sentence
+from dyparse.data.malformed import STOP, Skipped
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.model.checkpoint_files import sha256_of
-from dyparse.parsing.chunks import read_raw, sentence_of, write_sentences
-from dyparse.parsing.worker_pool import Settings
+from dyparse.parsing.reading import checked, read_raw
+from dyparse.parsing.settings import Settings
+from dyparse.parsing.stream import Totals, parse_stream, write_conllu
 from dyparse.runtime.atomic_files import replacing, write
 
 if TYPE_CHECKING:  # torch is slow to import
     from dyparse.model.parser import Parser
 
 GZIP = ".gz"
-MOST_ATTEMPTS = 3  # at a file, if whoever parses it dies of it
+MOST_ATTEMPTS = 3  # at a file, if the processes that parse it die
 
 
 @dataclass(frozen=True)
@@ -41,12 +40,12 @@ class Job:
 
     @property
     def record(self) -> Path:
-        """What the output was made from."""
+        """The file that says what the output was made from."""
         return Path(f"{self.output}.json")
 
     @property
     def attempts(self) -> Path:
-        """How often somebody began with the file and has not come to an end."""
+        """The file that counts attempts to parse the input which have not ended."""
         return Path(f"{self.output}.attempts")
 
 
@@ -69,9 +68,9 @@ class Record:
 
 
 def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
-    """A job for every file and for every file in and below every directory, named as there.
+    """A job for every file, and for every file in and below a directory, with its name there.
 
-    ConfigError if two would have the same output, or one would overwrite an input.
+    ConfigError if two outputs would be one file, or an output would overwrite an input.
     """
     jobs: dict[str, Job] = {}
     for name in names:
@@ -96,7 +95,7 @@ def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
                 )
     sources = {job.source for job in jobs.values()}
     for job in jobs.values():
-        target = os.path.realpath(job.output)  # of a link that is there already
+        target = os.path.realpath(job.output)  # the output may be a link
         if target in sources:
             raise ConfigError(f"--output {output} would overwrite {target}; name another")
     return list(jobs.values())
@@ -117,7 +116,7 @@ def _endings(*, text: bool) -> tuple[str, str]:
 
 
 def _files_below(directory: Path, output: Path, *, text: bool) -> Iterator[tuple[Path, Path]]:
-    """Files, and their names from the directory on; what was parsed before is not among them."""
+    """Files with their paths relative to the directory, without earlier outputs."""
     for path in directory.rglob("*"):
         is_output = output.resolve() != directory.resolve() and path.resolve().is_relative_to(
             output.resolve()
@@ -127,26 +126,27 @@ def _files_below(directory: Path, output: Path, *, text: bool) -> Iterator[tuple
 
 
 def _as_conllu(name: Path) -> Path:
-    """What the parsed file is called: text becomes .conllu, and what was packed stays packed."""
-    packed = GZIP if name.suffix == GZIP else ""
-    plain = name.with_name(name.name.removesuffix(packed))
+    """The name of the parsed file: .txt becomes .conllu, and a .gz stays one."""
+    gz = GZIP if name.suffix == GZIP else ""
+    plain = name.with_name(name.name.removesuffix(gz))
     if plain.suffix == ".txt":
         plain = plain.with_suffix(".conllu")
-    return plain.with_name(plain.name + packed)
+    return plain.with_name(plain.name + gz)
 
 
-def is_finished(job: Job, model: str, settings: Settings) -> bool:
-    """Whether the output was made by this model, in this way, from the input as it is now.
+def is_finished(job: Job, settings: Settings) -> bool:
+    """Whether the output was made with these settings from the input as it is now.
 
-    A file with another time but the same size is read, to see whether it has changed.
+    A file whose time alone has changed is read, to see whether it is still the same.
     """
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        made_so = (settings.text, settings.max_tokens_per_batch, settings.precision)
-        if made_so != (record.text, record.max_tokens_per_batch, record.precision):
+        options = (settings.text, settings.max_tokens_per_batch, settings.precision)
+        if options != (record.text, record.max_tokens_per_batch, record.precision):
             return False
-        if (model, now.st_size, output_size) != (record.model, record.size, record.output_size):
+        found = (settings.digest, now.st_size, output_size)
+        if found != (record.model, record.size, record.output_size):
             return False
         if record.skipped and settings.on_error == STOP:
             return False
@@ -158,34 +158,32 @@ def is_finished(job: Job, model: str, settings: Settings) -> bool:
 def parse_file(
     parser: "Parser",
     job: Job,
-    model: str,
     settings: Settings,
-    tell: Callable[[str], object] = lambda _message: None,
+    totals: Totals,
+    skipped: Skipped | None = None,
 ) -> Record:
     """Parse a file, as a stream, to an output that appears whole; its record is written last.
 
-    Malformed sentences are an error, or skipped, as the settings say; `tell` is told which.
+    Malformed sentences are skipped and noted if there is a `skipped`, else they are an error.
     """
     start = time.perf_counter()
     Path(job.output).parent.mkdir(parents=True, exist_ok=True)
-    _begin(job)
+    _count_attempt(job)
     try:
-        before = os.stat(job.source)
-        skipped = Skipped(tell)
-        sentences, words = _parse_stream(parser, job, settings, skipped, before)
+        source = _write_output(parser, job, settings, totals, skipped)
         record = Record(
-            model=model,
+            model=settings.digest,
             text=settings.text,
             max_tokens_per_batch=settings.max_tokens_per_batch,
             precision=settings.precision,
-            size=before.st_size,
-            mtime_ns=before.st_mtime_ns,
+            size=source.st_size,
+            mtime_ns=source.st_mtime_ns,
             sha256=sha256_of(job.source),
             output_size=os.stat(job.output).st_size,
-            sentences=sentences,
-            words=words,
+            sentences=totals.sentences,
+            words=totals.words,
             seconds=round(time.perf_counter() - start, 3),
-            skipped=skipped.malformed,
+            skipped=skipped.malformed if skipped else 0,
         )
         write(job.record, (json.dumps(asdict(record), indent=2) + "\n").encode())
     finally:
@@ -193,75 +191,75 @@ def parse_file(
     return record
 
 
-def _parse_stream(
-    parser: "Parser", job: Job, settings: Settings, skipped: Skipped, before: os.stat_result
-) -> tuple[int, int]:
-    """Parse a file that must stay as it was before; sentences and words in it, counted."""
-    sentences = words = 0
-    check = partial(sentence_of, text=settings.text)
-
-    def checked(blocks: Iterable[Block]) -> Iterator[Sentence]:
-        nonlocal sentences, words
-        sound: Iterable[Sentence] = map(check, blocks)
-        if settings.on_error == SKIP:
-            sound = (sentence for _, sentence in skipped.sound_only([blocks], check))
-        for sentence in sound:
-            sentences += 1
-            words += len(sentence)
-            yield sentence
-
+def _write_output(
+    parser: "Parser", job: Job, settings: Settings, totals: Totals, skipped: Skipped | None
+) -> os.stat_result:
+    """Parse a file to its output; size and time of the input, which must not change meanwhile."""
+    before = os.stat(job.source)
     with ExitStack() as stack:
-        unpack = gzip.open if job.source.endswith(GZIP) else open
-        source: Any = stack.enter_context(unpack(job.source, "rb"))  # with a name, for messages
-        out: Any = stack.enter_context(stack.enter_context(replacing(Path(job.output))).open("wb"))
-        if job.output.endswith(GZIP):  # neither time nor name in it: equal for equal content
-            out = stack.enter_context(gzip.GzipFile("", "wb", 6, out, mtime=0))
-        blocks = _unpacked(read_raw(source, text=settings.text), job.source)
-        parsed = parser.parse_sentences(
-            checked(blocks),
-            max_tokens_per_batch=settings.max_tokens_per_batch,
-        )
-        write_sentences(parsed, out)
+        source, out = _open(job, stack)
+        blocks = _gzip_checked(read_raw(source, text=settings.text), job.source)
+        pairs = checked([blocks], text=settings.text, skipped=skipped)
+        sentences = (sentence for _, sentence in pairs)
+        write_conllu(parse_stream(parser, sentences, settings, totals), out)
         after = os.stat(job.source)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")
-        job.record.unlink(missing_ok=True)  # it is of the output that is replaced now
-    return sentences, words
+        job.record.unlink(missing_ok=True)  # it is about the output that is replaced now
+    return before
 
 
-def _begin(job: Job) -> None:
-    """Count an attempt; DyparseError if too many have come to no end.
+def _open(job: Job, stack: ExitStack) -> tuple[Any, Any]:
+    """The input to read, and the output to write, which replaces the old one at the end."""
+    unpack = gzip.open if job.source.endswith(GZIP) else open
+    source: Any = stack.enter_context(unpack(job.source, "rb"))  # with a name, for messages
+    out: Any = stack.enter_context(stack.enter_context(replacing(Path(job.output))).open("wb"))
+    if job.output.endswith(GZIP):  # without time and name: equal for equal content
+        out = stack.enter_context(gzip.GzipFile("", "wb", 6, out, mtime=0))
+    return source, out
 
-    Whoever runs us starts dead processes again and again: this ends it.
+
+def _gzip_checked(blocks: Iterable[Block], path: str) -> Iterator[Block]:
+    """The same blocks; TreebankError if the archive that they come from is damaged."""
+    try:
+        yield from blocks
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TreebankError(f"{path}: damaged ({error}); pack it again with gzip") from error
+
+
+def _count_attempt(job: Job) -> None:
+    """Count an attempt at a file; DyparseError if too many before have not ended.
+
+    Ray starts an actor that died again and again: this ends it.
     """
     try:
         before = int(job.attempts.read_text())
     except (OSError, ValueError):
         before = 0
-    _remove_half_written([job])
+    _remove_partial_outputs([job])
     if before >= MOST_ATTEMPTS:
         job.attempts.unlink()
         raise DyparseError(
-            f"{job.source}: {before} processes died while they parsed it; if memory is short, give "
+            f"{job.source}: {before} processes died while they parsed it; if memory is short, use "
             "fewer actors or a smaller --max-tokens-per-batch, else look for a very long sentence"
         )
     job.attempts.write_text(str(before + 1))
 
 
 @contextmanager
-def tidied(jobs: Sequence[Job]) -> Iterator[None]:
-    """Whoever parses is ended with this block: what they have left half done is removed."""
+def cleaning_up(jobs: Sequence[Job]) -> Iterator[None]:
+    """If the block fails, which ends all that parse, remove the partial outputs they leave."""
     try:
         yield
     except BaseException:
-        _remove_half_written(jobs)
+        _remove_partial_outputs(jobs)
         for job in jobs:
             job.attempts.unlink(missing_ok=True)
         raise
 
 
-def _remove_half_written(jobs: Iterable[Job]) -> None:
-    """Remove what processes that were killed have left beside outputs."""
+def _remove_partial_outputs(jobs: Iterable[Job]) -> None:
+    """Remove the temporary files that killed processes have left beside the outputs."""
     names: dict[Path, set[str]] = {}
     for path in (Path(job.output) for job in jobs):
         names.setdefault(path.parent, set()).add(path.name)
@@ -269,11 +267,3 @@ def _remove_half_written(jobs: Iterable[Job]) -> None:
         for left in directory.glob(".*.tmp"):
             if left.name[1:].rsplit(".", 2)[0] in wanted:  # .NAME.PROCESS.tmp
                 left.unlink(missing_ok=True)
-
-
-def _unpacked(blocks: Iterable[Block], path: str) -> Iterator[Block]:
-    """The same blocks; TreebankError if the archive that they come from is damaged."""
-    try:
-        yield from blocks
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise TreebankError(f"{path}: damaged ({error}); pack it again with gzip") from error

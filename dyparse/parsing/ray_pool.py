@@ -9,52 +9,52 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from dyparse.data.malformed import SKIP
+from dyparse.data.malformed import SKIP, Skipped
 from dyparse.errors import ConfigError, DyparseError, EmptyFileError
-from dyparse.parsing.corpus import Job, parse_file, tidied
-from dyparse.parsing.worker_pool import Settings, load_parser
+from dyparse.parsing.corpus import Job, cleaning_up, parse_file
+from dyparse.parsing.settings import Settings, load_parser
+from dyparse.parsing.stream import Totals
 from dyparse.runtime.signals import interrupts_deferred, preserving_handlers
 
 LOCAL = "local"
 SECONDS_TO_CONNECT = 10.0
 OBJECT_STORE_BYTES = 100 << 20  # only names of files and counts pass through it
-# No reports to the makers of Ray, and no log on standard error, where Ray warns that it could not
-# restart actors if this process ended; set before ray is imported.
+# No usage reports, and no log on standard error, where Ray warns that it could not restart actors
+# if this process ended; set before ray is imported.
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
 class Pool(NamedTuple):
     """Where the actors run, and how many of them."""
 
-    address: str = LOCAL  # a new Ray on this machine, "auto", or that of a cluster
+    address: str = LOCAL  # of a cluster, or "auto"; LOCAL starts Ray on this machine
     actors: int | None = None  # None for as many as there is room for
-    threads: int = 1  # of an actor
+    threads: int = 1  # of each actor
 
 
 class Outcome(NamedTuple):
-    """What became of a file: an error, or counts."""
+    """How the parse of a file ended: with an error, or with counts. A row of a Ray dataset."""
 
     source: str
     error: str = ""
     sentences: int = 0
-    words: int = 0
-    seconds: float = 0.0
     skipped: int = 0  # malformed sentences
-    is_empty: bool = False  # and there is no output
-    told: str = ""  # lines that name what was skipped
+    is_empty: bool = False  # no sentence in the file, which was skipped
+    notices: str = ""  # lines that name what was skipped
+    missing: str = ""  # tag columns that the model reads and the file lacks, separated by spaces
 
 
 class ParserActor:
     """An actor: it loads the model once, and parses one file at a time.
 
-    It raises nothing, for that would end the whole run: what goes wrong is the outcome of the file.
+    It raises nothing, which would end the whole run: an error is the outcome of the file.
     """
 
-    def __init__(self, model: str, settings: Settings) -> None:
-        self.model, self.settings = model, settings
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self.failure = ""
         try:
-            self.parser = load_parser(settings._replace(digest=model))
+            self.parser = load_parser(settings)
         except DyparseError as error:
             self.failure = str(error)
 
@@ -65,29 +65,35 @@ class ParserActor:
         return {name: [getattr(o, name) for o in outcomes] for name in Outcome._fields}
 
     def outcome(self, job: Job) -> Outcome:
-        """Parse a file; what became of it."""
+        """Parse a file."""
         if self.failure:
             return Outcome(job.source, self.failure)
-        told: list[str] = []
+        totals, notices = Totals(), list[str]()
+        skipped = Skipped(notices.append) if self.settings.on_error == SKIP else None
+        outcome = self._parse(job, totals, skipped)
+        if not outcome.error:
+            outcome = outcome._replace(notices="\n".join(notices))
+        return outcome._replace(missing=" ".join(totals.missing))
+
+    def _parse(self, job: Job, totals: Totals, skipped: Skipped | None) -> Outcome:
         try:
-            record = parse_file(self.parser, job, self.model, self.settings, told.append)
+            record = parse_file(self.parser, job, self.settings, totals, skipped)
         except DyparseError as error:
-            if isinstance(error, EmptyFileError) and self.settings.on_error == SKIP:
-                return Outcome(job.source, is_empty=True, told="\n".join(told))
+            if skipped and isinstance(error, EmptyFileError):
+                return Outcome(job.source, is_empty=True)
             return Outcome(job.source, str(error))
         except OSError as error:
             return Outcome(job.source, f"{error.filename or job.source}: {error.strerror or error}")
-        except Exception:  # a fault of the program; the other files are parsed all the same
+        except Exception:  # an error in the program; the other files are parsed all the same
             return Outcome(job.source, f"{job.source}: {traceback.format_exc().strip()}")
-        counts = (record.sentences, record.words, record.seconds, record.skipped)
-        return Outcome(job.source, "", *counts, told="\n".join(told))
+        return Outcome(job.source, sentences=record.sentences, skipped=record.skipped)
 
 
 def parse_on_ray(
-    jobs: Sequence[Job], model: str, settings: Settings, pool: Pool
+    jobs: Sequence[Job], settings: Settings, pool: Pool
 ) -> Generator[Outcome, None, None]:
     """Parse files, each by one actor; outcomes as they come."""
-    with tidied(jobs), _connected(pool.address) as ray:
+    with cleaning_up(jobs), _connected(pool.address) as ray:
         gpus = 1 if settings.device.startswith("cuda") else 0
         actors = _number_of_actors(ray.cluster_resources(), pool, gpus, len(jobs))
 
@@ -96,7 +102,7 @@ def parse_on_ray(
             ParserActor,
             batch_size=1,
             batch_format="numpy",
-            fn_constructor_kwargs={"model": model, "settings": settings},
+            fn_constructor_kwargs={"settings": settings},
             compute=ray.data.ActorPoolStrategy(size=actors, max_tasks_in_flight_per_actor=1),
             num_cpus=pool.threads,
             num_gpus=gpus,
@@ -107,7 +113,7 @@ def parse_on_ray(
 
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
-    """Ray, connected or started; what was started ends with the block."""
+    """Ray, connected or started; a Ray that was started ends with the block."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -117,19 +123,21 @@ def _connected(address: str) -> Iterator[Any]:
         raise ConfigError(
             f'Ray Data is not installed ({error}); install it: pip install "dyparse[ray]"'
         ) from error
-    started: dict[str, Any] = {}
+    start_options: dict[str, Any] = {}
     if address == LOCAL:
-        started = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+        start_options = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     else:
         _require_listener(address)
     try:
         with preserving_handlers(), interrupts_deferred():
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **started)
+            ray.init(
+                address=address, log_to_driver=False, logging_level=logging.ERROR, **start_options
+            )
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(
-            f"--address {address}: Ray does not let us in ({reason}); does the cluster run the "
-            "same Ray, and does it ask for a token (docs.ray.io, token authentication)?"
+            f"--address {address}: Ray refuses the connection ({reason}); does the cluster run "
+            "the same Ray, and does it ask for a token (docs.ray.io, token authentication)?"
         ) from error
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
@@ -141,7 +149,7 @@ def _connected(address: str) -> Iterator[Any]:
         lines = str(error).strip().splitlines()
         raise DyparseError(
             f"Ray gave up ({lines[-1] if lines else type(error).__name__}); finished files are "
-            "kept: start again to go on"
+            "kept: run the same command again to resume"
         ) from error
     finally:
         with preserving_handlers():
@@ -171,6 +179,6 @@ def _number_of_actors(there: dict[str, float], pool: Pool, gpus: int, jobs: int)
         raise ConfigError(
             f"{pool.actors or 1} actors of {pool.threads} threads{' and a GPU' * gpus} do not fit: "
             f"Ray has {there.get('CPU', 0):g} CPUs and {there.get('GPU', 0):g} GPUs; "
-            "give fewer --actors or --threads-per-actor"
+            "use fewer --actors or --threads-per-actor"
         )
     return min(pool.actors or room, jobs)

@@ -1,7 +1,7 @@
-"""Worker processes that parse shares side by side; what they send back comes out in order.
+"""Worker processes that parse chunks side by side; the results come out in order.
 
-Each worker has one share at a time, over a pipe of its own. If it dies, another one takes its place
-and its share. Workers are spawned, not forked: torch's threads do not survive a fork.
+Each worker has one chunk at a time, over a pipe of its own. If it dies, another one takes its place
+and its chunk. Workers are spawned, not forked: torch's threads do not survive a fork.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from dyparse.errors import CheckpointError, DyparseError
-from dyparse.model.checkpoint_files import digest_of_model
-from dyparse.parsing.chunks import UNREADABLE, Chunk, Parsed, parse_chunk
-from dyparse.runtime.entry import limit_shape_caches
+from dyparse.errors import DyparseError
+from dyparse.parsing.chunks import Chunk, ParsedChunk, parse_chunk
+from dyparse.parsing.reading import UNREADABLE
+from dyparse.parsing.settings import Settings, load_parser
 from dyparse.runtime.launch import cores
 from dyparse.runtime.signals import interrupts_deferred
 
@@ -28,54 +28,30 @@ if TYPE_CHECKING:  # torch is slow to import, and only workers need it
     from dyparse.model.parser import Parser
 
 CHUNKS_PER_WORKER = 3  # read and not yet written, at most: this bounds memory
-MOST_DEATHS = 3  # of workers over one share, or before any of them is ready
+MOST_DEATHS = 3  # of workers on one chunk, or before any of them is ready
 
 
-class Settings(NamedTuple):
-    """What a worker needs to know once."""
-
-    model: str
-    device: str
-    threads: int | None  # of one worker; None for all
-    text: bool
-    max_tokens_per_batch: int
-    precision: str = "auto"
-    on_error: str = "stop"  # at a malformed sentence; who reads the input heeds it
-    digest: str = ""  # of the model that all workers must have; empty for any
-
-
-def load_parser(settings: Settings) -> "Parser":
-    """The parser, on its device and with its threads; DyparseError if one of them is not there."""
-    limit_shape_caches()
-    from dyparse.model.parser import Parser
-    from dyparse.runtime.device import prepare_device  # it imports torch, which is slow
-
-    device = prepare_device(settings.device, settings.threads, seed=0)
-    parser = Parser.load(settings.model, device, settings.precision)
-    if settings.digest and digest_of_model(settings.model) != settings.digest:
-        raise CheckpointError(
-            f"{settings.model}: not the model that the command began with: it was replaced, or "
-            "this node has another one; parse again, with a model that all see"
-        )
-    return parser
-
-
-def threads_each(threads: int | None, workers: int) -> int:
-    """Threads of one worker, where all have so many together; None for as many as there are."""
+def threads_per_worker(threads: int | None, workers: int) -> int:
+    """Threads of one worker if all of them together have this many; None for all cores."""
     if threads is None:
-        told = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-        threads = int(told) if told.isdecimal() else cores()  # as torch
+        setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+        threads = int(setting) if setting.isdecimal() else cores()  # as torch
     return max(1, threads // workers)
 
 
 @dataclass(eq=False)
 class _Task:
-    """A share that was read and not yet written."""
+    """A chunk that was read and not yet written."""
 
-    share: Chunk
-    parsed: Parsed | None = None
-    is_given: bool = False  # to a worker that lives
+    chunk: Chunk
+    parsed: ParsedChunk | None = None
+    is_assigned: bool = False  # to a worker that is alive
     deaths: int = 0
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> "_Task":
+        """A chunk to parse; one that holds only a failure needs no worker."""
+        return cls(chunk, None if chunk.blocks else ParsedChunk(error=chunk.failure))
 
 
 @dataclass(eq=False)
@@ -87,10 +63,10 @@ class _Worker:
 
 
 class WorkerPool:
-    """At most so many processes; they start when there is a share for them.
+    """A bounded number of processes, which start when there are chunks for them.
 
     with WorkerPool(settings, 4) as workers:
-        for parsed in workers.parse(shares): ...
+        for parsed in workers.parse(chunks): ...
     """
 
     def __init__(self, settings: Settings, most: int) -> None:
@@ -111,32 +87,32 @@ class WorkerPool:
             worker.connection.close()
         self._workers.clear()
 
-    def parse(self, shares: Iterable[Chunk]) -> Iterator[Parsed]:
-        """What becomes of each share, in order; a bounded number of them is in memory."""
-        source: Iterator[Chunk] | None = iter(shares)
+    def parse(self, chunks: Iterable[Chunk]) -> Iterator[ParsedChunk]:
+        """The parsed chunks, in order; a bounded number of them is in memory."""
+        source: Iterator[Chunk] | None = iter(chunks)
         tasks: deque[_Task] = deque()
         while source or tasks:
             may_read = source is not None and len(tasks) < CHUNKS_PER_WORKER * self.most
             if source and may_read:
-                if share := next(source, None):
-                    tasks.append(_task(share))
+                if chunk := next(source, None):
+                    tasks.append(_Task.of(chunk))
                 else:
                     source = None
-            self._give_out(tasks)
+            self._assign(tasks)
             self._collect(0 if may_read else None)
-            self._give_out(tasks)  # before the writing, which may take a while
+            self._assign(tasks)  # before writing, which may take a while
             while tasks and tasks[0].parsed:
-                yield tasks.popleft().parsed or Parsed()
+                yield tasks.popleft().parsed or ParsedChunk()
 
-    def _give_out(self, tasks: Iterable[_Task]) -> None:
-        """Give waiting shares to idle workers; start workers for those that are left."""
-        waiting = deque(task for task in tasks if not task.is_given and not task.parsed)
+    def _assign(self, tasks: Iterable[_Task]) -> None:
+        """Give waiting chunks to idle workers; start workers for the chunks that are left."""
+        waiting = deque(task for task in tasks if not task.is_assigned and not task.parsed)
         for worker in self._workers:
             if waiting and worker.is_ready and not worker.task:
                 worker.task = waiting.popleft()
-                worker.task.is_given = True
-                with contextlib.suppress(OSError):  # it has died, as collecting will find
-                    worker.connection.send(worker.task.share)
+                worker.task.is_assigned = True
+                with contextlib.suppress(OSError):  # it has died, which _collect will find
+                    worker.connection.send(worker.task.chunk)
         starting = sum(not worker.is_ready for worker in self._workers)
         room = self.most - len(self._workers)
         for _ in range(min(room, len(waiting) - starting)):
@@ -144,16 +120,16 @@ class WorkerPool:
                 self._workers.append(_start(self.settings))
 
     def _collect(self, timeout: float | None) -> None:
-        """Take what workers have sent; without a timeout, wait until one has."""
+        """Receive what workers have sent; without a timeout, wait until one has."""
         by_connection = {worker.connection: worker for worker in self._workers}
         if timeout is None and not any(w.task or not w.is_ready for w in self._workers):
             return  # nothing would come
         for connection in wait(list(by_connection), timeout):
             worker = by_connection[connection]  # type: ignore[index]  # only connections are waited for
             try:
-                parsed: Parsed = worker.connection.recv()
+                parsed: ParsedChunk = worker.connection.recv()
             except (EOFError, OSError):
-                self._bury(worker)
+                self._remove_dead(worker)
                 continue
             if worker.task:
                 worker.task.parsed, worker.task = parsed, None
@@ -163,86 +139,80 @@ class WorkerPool:
                 worker.is_ready = True
                 self._early_deaths = 0
 
-    def _bury(self, worker: _Worker) -> None:
-        """Forget a worker that died; its share waits for another, unless too many died of it."""
+    def _remove_dead(self, worker: _Worker) -> None:
+        """Remove a worker that died; its chunk waits for another, unless too many died of it."""
         self._workers.remove(worker)
         worker.connection.close()
         worker.process.join()
-        how = _death(worker.process.exitcode)
+        cause = _cause_of_death(worker.process.exitcode)
         if not worker.is_ready:
             self._early_deaths += 1
             if self._early_deaths == MOST_DEATHS:
                 raise DyparseError(
-                    f"{MOST_DEATHS} workers in a row {how} before they had loaded the model; "
-                    "if memory is short, give fewer --workers"
+                    f"{MOST_DEATHS} workers in a row {cause} before they had loaded the model; "
+                    "if memory is short, use fewer --workers"
                 )
         if task := worker.task:
-            task.is_given = False
+            task.is_assigned = False
             task.deaths += 1
             if task.deaths == MOST_DEATHS:
-                task.parsed = Parsed(error=DyparseError(_hopeless(task.share, how)))
+                task.parsed = ParsedChunk(error=_too_many_deaths(task.chunk, cause))
 
 
-def _task(share: Chunk) -> _Task:
-    """A share to parse; one that holds nothing but a failure needs no worker."""
-    return _Task(share, None if share.blocks else Parsed(error=share.failure))
-
-
-def _hopeless(share: Chunk, how: str) -> str:
-    return (
-        f"{share.place}: {MOST_DEATHS} workers {how} while they parsed these lines; if memory is "
-        "short, give fewer --workers or a smaller --max-tokens-per-batch, else try the lines alone"
+def _too_many_deaths(chunk: Chunk, cause: str) -> DyparseError:
+    return DyparseError(
+        f"{chunk.place}: {MOST_DEATHS} workers {cause} while they parsed these lines; if memory is "
+        "short, use fewer --workers or a smaller --max-tokens-per-batch, else try the lines alone"
     )
 
 
-def _death(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"were killed ({signal.Signals(-code).name})"
-    return f"ended (exit status {code})"
+def _cause_of_death(exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        return f"were killed ({signal.Signals(-exit_code).name})"
+    return f"ended (exit status {exit_code})"
 
 
 def _start(settings: Settings) -> _Worker:
     """A new worker, which loads the model first."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, settings), daemon=True)
+    process = context.Process(target=_run_worker, args=(theirs, settings), daemon=True)
     process.start()
     theirs.close()  # so that a worker's death closes the pipe
     return _Worker(process, ours)
 
 
-def _work(connection: "Connection[Any, Any]", settings: Settings) -> None:
-    """In a worker: load the model, print_line so, and parse shares until no more come."""
+def _run_worker(connection: "Connection[Any, Any]", settings: Settings) -> None:
+    """In a worker: load the model, report that it is ready, and parse chunks until none come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where none can be blocked: on Windows
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     os.environ["OMP_NUM_THREADS"] = str(settings.threads)  # read when torch is imported
     try:
         parser = load_parser(settings)
     except UNREADABLE as error:
-        connection.send(Parsed(error=error))
+        connection.send(ParsedChunk(error=error))
         return
-    connection.send(Parsed())
+    connection.send(ParsedChunk())
     while True:
         try:
-            share: Chunk = connection.recv()
+            chunk: Chunk = connection.recv()
         except EOFError:
             return
-        connection.send(_outcome(parser, share, settings))
+        connection.send(_parse_or_report(parser, chunk, settings))
 
 
-def _end_with_parent() -> None:
-    """A worker whose parent was killed has nobody to work for."""
+def _exit_with_parent() -> None:
+    """End this worker when its parent is gone, which may have been killed."""
     parent = multiprocessing.parent_process()
     assert parent
     parent.join()
     os._exit(1)
 
 
-def _outcome(parser: "Parser", share: Chunk, settings: Settings) -> Parsed:
-    """The parsed share; a fault of the program comes with its traceback as text."""
+def _parse_or_report(parser: "Parser", chunk: Chunk, settings: Settings) -> ParsedChunk:
+    """The parsed chunk; an error in the program comes with its traceback as text."""
     try:
-        most = settings.max_tokens_per_batch
-        return parse_chunk(parser, share, text=settings.text, max_tokens_per_batch=most)
+        return parse_chunk(parser, chunk, settings)
     except Exception:
         report = traceback.format_exc()
-        return Parsed(error=RuntimeError(f"in a worker, at {share.place}:\n{report}"))
+        return ParsedChunk(error=RuntimeError(f"in a worker, at {chunk.place}:\n{report}"))

@@ -84,8 +84,8 @@ def test_an_error_leaves_the_old_file(command, file, tmp_path, name):
     out = tmp_path / name
     out.write_text("old")
     file.write_text(file.read_text() + "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    status, said, err = command(file, "--all", "-o", out)
-    assert (status, said) == (2, "")
+    status, printed, err = command(file, "--all", "-o", out)
+    assert (status, printed) == (2, "")
     assert err.startswith(f"error: {file}:")
     assert out.read_text() == "old"
     assert {p.name for p in tmp_path.iterdir()} == {"gold.conllu", name}

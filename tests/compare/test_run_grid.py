@@ -105,7 +105,7 @@ def test_a_failing_cell_is_reported_and_the_others_continue(tmp_path):
 
 def start(directory: Path) -> subprocess.Popen[bytes]:
     """The command on a grid of a few seconds, in a process group of its own."""
-    command = [sys.executable, "-m", "dyparse.cli.main", *LONG, "-o", str(directory), "--jobs", "1"]
+    command = [sys.executable, "-m", "dyparse", *LONG, "-o", str(directory), "--jobs", "1"]
     with (directory.parent / "output.txt").open("wb") as output:
         return subprocess.Popen(
             command, cwd=PROJECT, stdout=output, stderr=output, start_new_session=True
@@ -221,7 +221,7 @@ def test_a_report_covers_runs_of_train_py_too(tmp_path):
     options = ("-m", *TINY, "exploration=static,explore", "seed=1,2")
     trained = run("train.py", *options, cwd=tmp_path)
     assert trained.returncode == 0, trained.stderr
-    reported = run("-m", "dyparse.cli.main", "report", "outputs", "-o", "report", cwd=tmp_path)
+    reported = run("-m", "dyparse", "report", "outputs", "-o", "report", cwd=tmp_path)
     assert reported.returncode == 0, reported.stderr
     names = {path.name for path in (tmp_path / "report").iterdir()}
     assert names >= {"report.html", "results.csv", "results.json", "figures"}

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import conllu
 import pytest
-from dyparse.training.splits import warn_of_long_sentences
 from helpers.malformed import FILES, LONG, MALFORMED, ODD, SOUND, TAGGED, TEXTS, without_trees
 from helpers.small_training import SMALL
 from helpers.tiny import CONF, run, sample
@@ -25,7 +24,7 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
 from dyparse.evaluation.evaluate import evaluate
 from dyparse.runtime.entry import clear_errors
-from dyparse.training.run import train
+from dyparse.training.run import train, warn_of_long_sentences
 
 READ_NO_CONLLU = {"download", "report"}  # commands
 TRAIN = {"compare"}  # commands that read treebanks as train.py does; they have a test of their own
@@ -114,7 +113,7 @@ def assert_refused(result, case, path, prefix="error: "):
 def run_bytes(*given, cwd, **environment):
     """`dyparse` in a process of its own, with its output as bytes."""
     return subprocess.run(
-        [sys.executable, "-m", "dyparse.cli.main", *given],
+        [sys.executable, "-m", "dyparse", *given],
         cwd=cwd,
         env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
         capture_output=True,
@@ -133,7 +132,7 @@ def test_every_command_is_tested_or_reads_no_conllu():
     assert set(subparsers.choices) == {*NAMES, *READ_NO_CONLLU, *TRAIN}
 
 
-@pytest.mark.usefixtures("ray_in_this_process")
+@pytest.mark.usefixtures("no_ray")
 @pytest.mark.parametrize("name", MALFORMED)
 @pytest.mark.parametrize("command_name", NAMES)
 def test_every_command_refuses_a_malformed_file_clearly_or_does_not_read_the_fault(
@@ -189,7 +188,7 @@ def test_train_and_evaluate_refuse_a_malformed_treebank_before_they_write(
     assert {p.name for p in tmp_path.iterdir()} == {"bad.conllu", "good.conllu"}
 
 
-@pytest.mark.usefixtures("ray_in_this_process")
+@pytest.mark.usefixtures("no_ray")
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("command_name", [*NAMES, "evaluate.py"])
 def test_odd_files_that_are_sound_are_accepted_by_every_command(
@@ -302,7 +301,7 @@ def test_words_that_cannot_be_written_to_a_file_are_refused_as_input(parser, odd
         Sentence.from_words(["a"], text=f"a{odd}")
 
 
-@pytest.mark.usefixtures("ray_in_this_process")
+@pytest.mark.usefixtures("no_ray")
 @pytest.mark.parametrize("command_name", [*NAMES, "evaluate.py"])
 def test_a_sentence_of_10000_words_is_accepted_or_refused_for_its_length(
     command, evaluated, model_directory, tmp_path, command_name

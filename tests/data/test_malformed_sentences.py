@@ -193,7 +193,7 @@ def test_reading_a_sound_treebank_gives_no_warning(file):
         assert Files(dev=path, on_error="skip").read("dev") == Files(dev=path).read("dev")
 
 
-@pytest.mark.usefixtures("ray_in_this_process")
+@pytest.mark.usefixtures("no_ray")
 def test_a_corpus_is_parsed_with_skipping_and_parsed_again_without(
     dyparse_command,
     model_directory,

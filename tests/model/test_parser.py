@@ -4,6 +4,7 @@ import conllu
 import pytest
 import torch
 from helpers.tiny import fresh_parser, sample
+from helpers.trees import assert_tree
 
 import dyparse
 from dyparse import system as systems
@@ -16,14 +17,6 @@ from dyparse.model.parser import as_sentence
 TEXT = "The dog sleeps, and it's Mary's 3 one."
 WORDS = ["A", "cat", "sleeps", "."]
 DEV = sample("dev")[:60]
-
-
-def assert_tree(sentence):
-    """Every word has a head and a label, and together they are a tree with one root."""
-    head = torch.tensor([[0, *sentence.head]]).numpy()
-    assert are_trees(head)[0], sentence.head
-    assert root_children(head)[0] == 1
-    assert all(label != "_" for label in sentence.label)
 
 
 def test_a_trained_parser_finds_most_heads(parser):

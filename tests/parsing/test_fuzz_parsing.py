@@ -1,4 +1,4 @@
-"""Parsing whatever words, text and bytes: trees of the same words, or one clear error."""
+"""Parsing of any words, text and bytes: trees of the same words, or one clear error."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from helpers.fuzz_cases import cases
 from helpers.random_damage import ODD, damaged_files
 from helpers.sound_reading import changed_columns, outcome
+from helpers.trees import assert_tree
 from hypothesis import event, given
 from hypothesis import strategies as st
-from test_parser import assert_tree
 
 from dyparse.cli.main import main
 from dyparse.data.sentence import Sentence
@@ -33,7 +33,7 @@ WORDS = st.one_of(PLAIN, PLAIN, PLAIN, PLAIN, ODD_WORDS, st.text(CHARACTERS, max
 
 @pytest.fixture
 def command(parser):
-    """command(arguments, stdin) → (status, standard output, standard error), without loading."""
+    """command(arguments, stdin) → (status, standard output, standard error); no model is loaded."""
 
     def call(arguments: list[str], stdin: bytes) -> tuple[int, bytes, str]:
         streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
@@ -51,8 +51,8 @@ def command(parser):
     return call
 
 
-def assert_told(status: int, out: bytes, err: str) -> None:
-    """One line of error, status 2, and nothing written that is not whole."""
+def assert_refused(status: int, out: bytes, err: str) -> None:
+    """Status 2, one line of error, and no partial sentence in the output."""
     assert status == 2
     *warnings, message = err.splitlines()
     assert message.startswith("error: ")
@@ -113,7 +113,7 @@ def test_any_bytes_are_parsed_as_text_or_refused_with_one_line(fuzz, command):
         status, out, err = command(["parse", "MODEL", "--text"], data)
         event(f"status {status}")
         if status:
-            assert_told(status, out, err)
+            assert_refused(status, out, err)
         elif out:
             parsed, error = outcome(io.BytesIO(out), trees=True)
             assert not error
@@ -125,12 +125,12 @@ def test_any_bytes_are_parsed_as_text_or_refused_with_one_line(fuzz, command):
 
 
 def as_bytes(text: str) -> bytes:
-    """UTF-8, also of what has none."""
+    """UTF-8, also of lone surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def letters(data: bytes) -> str:
-    """All but white space, and the byte order mark at the start."""
+    """All characters but white space and a byte order mark at the start."""
     return "".join(data.decode("utf-8-sig").split())
 
 
@@ -142,7 +142,7 @@ def test_any_bytes_are_parsed_as_conllu_or_refused_with_one_line(fuzz, command):
         read, error = outcome(io.BytesIO(data), trees=False)
         event(f"status {status}")
         if error:
-            assert_told(status, out, err)
+            assert_refused(status, out, err)
             assert error.replace("<stream>", "<stdin>", 1) in err
         else:
             assert status == 0

@@ -30,16 +30,16 @@ pytestmark = [
 
 
 @dataclass(frozen=True)
-class Course:
-    """How a command went."""
+class Measured:
+    """Time and memory of a command."""
 
     seconds: float
-    peak: int  # bytes of memory, of all its processes that live at a time, each at its own peak
-    killed: int  # workers that we killed
+    peak: int  # bytes: the peaks of all processes that are alive at the same time, added up
+    killed: int  # workers that the test killed
 
 
 def sentences(words: int) -> Iterator[str]:
-    """Sentences of so many words in all: those of the sample, varied, in CoNLL-U."""
+    """CoNLL-U with this many words in all: varied sentences of the sample treebank."""
     generator = random.Random(1)
     original = [sentence.lines for sentence in sample("train")]
     left, number = words, 0
@@ -53,7 +53,7 @@ def sentences(words: int) -> Iterator[str]:
 
 
 def _varied(generator: random.Random, rows: list[list[str]]) -> str:
-    """Words under new numbers, some of them new, with ranges, empty nodes and other comments."""
+    """Words numbered again, some of them new, with ranges, empty nodes and other comments."""
     text = generator.choice(["", "# text = Žák\n", "# a\n#\n"])
     for word, row in enumerate(rows, 1):
         if word % 9 == 1 and word < len(rows) and generator.random() < 0.2:
@@ -66,18 +66,18 @@ def _varied(generator: random.Random, rows: list[list[str]]) -> str:
 
 
 def write_words(path: Path, words: int) -> Path:
-    """A file of so many words."""
+    """A file of this many words."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(sentences(words))
     return path
 
 
-def parse(model: Path, source: Path, out: Path, *options: str, kills: int = 0) -> Course:
-    """Run `dyparse parse`, and look at its processes meanwhile.
+def parse(model: Path, source: Path, out: Path, *options: str, kills: int = 0) -> Measured:
+    """Run `dyparse parse`, and measure its processes meanwhile.
 
-    Workers are killed one after the other, at even parts of the output: one in the middle.
+    Workers are killed at even intervals of the output: a single one, in the middle.
     """
-    command = [sys.executable, "-m", "dyparse.cli.main", "parse", str(model), str(source), *options]
+    command = [sys.executable, "-m", "dyparse", "parse", str(model), str(source), *options]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     peak, killed, start = 0, 0, time.monotonic()
     with out.open("wb") as file, subprocess.Popen(command, stdout=file, env=environment) as process:
@@ -89,12 +89,12 @@ def parse(model: Path, source: Path, out: Path, *options: str, kills: int = 0) -
                 killed += 1
             time.sleep(0.05)
     assert process.returncode == 0
-    return Course(time.monotonic() - start, peak, killed)
+    return Measured(time.monotonic() - start, peak, killed)
 
 
-def is_written(out: Path, part: float, source: Path) -> bool:
-    """Whether this part of the output is there, which is about as long as the input."""
-    return out.stat().st_size > part * source.stat().st_size
+def is_written(out: Path, fraction: float, source: Path) -> bool:
+    """Whether this fraction of the output is written; it is about as long as the input."""
+    return out.stat().st_size > fraction * source.stat().st_size
 
 
 def workers_of(parent: int) -> list[int]:
@@ -114,7 +114,7 @@ def command_line(pid: str) -> bytes:
 def peak_memory(pid: int) -> int:
     """The most memory a process has had so far, in bytes; 0 if it has ended.
 
-    (What wait4 tells holds that of the process that forked it, too.)
+    (The peak that wait4 returns includes that of the process that forked it.)
     """
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -143,11 +143,9 @@ def same_bytes(one: Path, other: Path) -> bool:
         return not second.read(1)
 
 
-def told(name: str, course: Course) -> str:
+def summary(name: str, run: Measured) -> str:
     """One line of figures."""
-    return (
-        f"{name}: {course.seconds:.0f} s, peak {course.peak / 1e6:.0f} MB, {course.killed} killed"
-    )
+    return f"{name}: {run.seconds:.0f} s, peak {run.peak / 1e6:.0f} MB, {run.killed} killed"
 
 
 def test_a_million_words_take_the_memory_of_a_tenth_and_a_killed_worker_changes_no_byte(
@@ -155,17 +153,17 @@ def test_a_million_words_take_the_memory_of_a_tenth_and_a_killed_worker_changes_
 ):
     small = write_words(tmp_path / "small", SMALL)
     large = write_words(tmp_path / "large", LARGE)
-    alone, shared = tmp_path / "alone", tmp_path / "shared"
-    courses = {
+    alone, several = tmp_path / "alone", tmp_path / "several"
+    runs = {
         "small, alone": parse(model_directory, small, alone),
-        "small, 2 workers": parse(model_directory, small, shared, "--workers", "2"),
+        "small, 2 workers": parse(model_directory, small, several, "--workers", "2"),
         "large, alone": parse(model_directory, large, alone),
-        "large, 2 workers": parse(model_directory, large, shared, "--workers", "2", kills=1),
+        "large, 2 workers": parse(model_directory, large, several, "--workers", "2", kills=1),
     }
     with capsys.disabled():
-        sys.stdout.write("\n" + "\n".join(itertools.starmap(told, courses.items())) + "\n")
-    assert courses["large, 2 workers"].killed == 1
-    assert same_bytes(alone, shared)
+        sys.stdout.write("\n" + "\n".join(itertools.starmap(summary, runs.items())) + "\n")
+    assert runs["large, 2 workers"].killed == 1
+    assert same_bytes(alone, several)
     assert differing_columns(large, alone) == {HEAD, DEPREL}
     for how in ("alone", "2 workers"):
-        assert courses[f"large, {how}"].peak < MOST_GROWTH * courses[f"small, {how}"].peak
+        assert runs[f"large, {how}"].peak < MOST_GROWTH * runs[f"small, {how}"].peak

@@ -6,61 +6,37 @@ import contextlib
 import io
 import multiprocessing
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
+from dataclasses import replace
+from itertools import chain
 
 import pytest
+from helpers.parse_input import BAD, DEADLY, DIES_OF_DEADLY, ODD, UNTAGGED
+from helpers.processes import needs_proc, python_path, session, until
 from helpers.tiny import UD, sample
 
 from dyparse.cli.main import main
-from dyparse.data.batch import windows
-from dyparse.data.conllu import Block
 from dyparse.errors import CheckpointError
 from dyparse.model.checkpoint_files import digest_of_model
-from dyparse.model.parser import WORDS_PER_WINDOW
-from dyparse.parsing import worker_pool as workers_module
-from dyparse.parsing.chunks import (
-    WORDS_PER_CHUNK,
-    count_words,
-    read_chunks,
-    read_inputs,
-    sentence_of,
-    write_pieces,
-)
+from dyparse.parsing import worker_pool
+from dyparse.parsing.chunks import read_chunks
+from dyparse.parsing.reading import read_files
+from dyparse.parsing.settings import Settings, load_parser
+from dyparse.parsing.stream import write_conllu
 from dyparse.parsing.worker_pool import (
     CHUNKS_PER_WORKER,
     MOST_DEATHS,
-    Settings,
     WorkerPool,
-    load_parser,
-    threads_each,
+    threads_per_worker,
 )
 
 TEXT = "".join(s.to_conllu() for s in sample("dev"))
 LINES = TEXT.count("\n")
-ODD = (  # comments, a range, an empty node
-    "# free\n# sent_id = odd\n1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    "1\tVamos\t_\tVERB\t_\t_\t_\t_\t_\t_\n2\tnos\t_\tPRON\t_\t_\tx\ty\tz\tA=B\n"
-    "2.1\te\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
-)
-BAD = "# sent_id = bad\n1\tonly three\tcolumns\n\n"
-DEADLY = "1\tDEADLY\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
-FEW = 2000  # words of a share in tests, to have many shares of little input
-SMALL_SHARES = f"import os, sys, dyparse.parsing.chunks as shares\nshares.WORDS_PER_CHUNK = {FEW}\n"
-DIES_OF_DEADLY = """
-sound = shares.sentence_of
-def deadly(block, *, text):
-    if b"DEADLY" in b"".join(block.lines):
-        os.kill(os.getpid(), 9)
-    return sound(block, text=text)
-shares.sentence_of = deadly
-"""
+FEW = 2000  # words of a chunk in tests, to have many chunks of little input
+SMALL_CHUNKS = f"import os, sys, dyparse.parsing.chunks as c\nc.WORDS_PER_CHUNK = {FEW}\n"
 DIES_AT_ONCE = "if '--multiprocessing-fork' in sys.orig_argv: os._exit(7)\n"
-needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 
 
 @pytest.fixture
@@ -80,7 +56,7 @@ def command(capfdbinary, monkeypatch):
 
 
 @pytest.fixture
-def small_shares(monkeypatch):
+def small_chunks(monkeypatch):
     """Chunks and windows of few words: many of them in little input."""
     monkeypatch.setattr("dyparse.parsing.chunks.WORDS_PER_CHUNK", FEW)
     monkeypatch.setattr("dyparse.model.parser.WORDS_PER_WINDOW", FEW)
@@ -95,7 +71,7 @@ def two_workers(model_directory):
 
 @pytest.fixture
 def warm_workers(two_workers, monkeypatch):
-    """Two workers for several tests, which spares the time in which they start."""
+    """Two workers for several tests, which saves the time that they take to start."""
     monkeypatch.setattr(
         "dyparse.cli.parse.WorkerPool", lambda *_: contextlib.nullcontext(two_workers)
     )
@@ -117,90 +93,31 @@ def file(tmp_path):
 def start(tmp_path_factory):
     """start(*arguments, patch=…): `dyparse parse` in a session of its own, to find its workers.
 
-    It and its workers run the patch first, and have small shares.
+    It and its workers run the patch first, and have small chunks.
     """
 
     def popen(*arguments, patch=""):
         directory = tmp_path_factory.mktemp("patch")
-        (directory / "sitecustomize.py").write_text(SMALL_SHARES + patch)
-        return start_in(directory, *arguments)
+        (directory / "sitecustomize.py").write_text(SMALL_CHUNKS + patch)
+        return subprocess.Popen(
+            [sys.executable, "-m", "dyparse", "parse", *map(str, arguments)],
+            env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": python_path(directory)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
 
     return popen
 
 
-def python_path(first: Path) -> str:
-    """Where modules are looked for: there, then as before."""
-    return os.pathsep.join([str(first), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-
-
-def start_in(patch, *arguments):
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": python_path(patch)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "dyparse.cli.main", "parse", *map(str, arguments)],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
-def session(leader: int) -> list[int]:
-    """The processes that live in a session."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            _, rest = path.read_text().rsplit(")", 1)
-        except OSError:  # it has ended
-            continue
-        state, _, _, leader_of_it = rest.split()[:4]
-        if int(leader_of_it) == leader and state != "Z":
-            found.append(int(path.parent.name))
-    return found
-
-
-def until(holds, seconds=60.0):
-    """Wait until something holds; whether it came to hold."""
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    return holds()
-
-
 def settings(model_directory):
-    return Settings(str(model_directory), "cpu", 1, text=False, max_tokens_per_batch=2000)
+    return Settings(model=str(model_directory), threads=1)
 
 
-def shares_of(*paths, text=False):
-    return read_chunks(read_inputs(map(str, paths), text=text), text=text)
-
-
-def test_shares_are_cut_as_the_parser_cuts_its_windows(tmp_path):
-    assert WORDS_PER_CHUNK == WORDS_PER_WINDOW
-    generator = random.Random(1)
-    for most in (3, 1000, 30_000):
-        sizes = [generator.randint(1, most) for _ in range(60_000 // most + 60)]
-        text = "".join("".join(f"{k}\tw{10 * chr(9)}"[:-1] + "\n" for k in range(1, n + 1)) + "\n"
-                       for n in sizes)  # fmt: skip
-        (tmp_path / "in").write_text(text)
-        shares = list(shares_of(tmp_path / "in"))
-        found = [[count_words(block, text=False) for block in s.blocks] for s in shares]
-        assert found == list(windows(sizes, int, WORDS_PER_WINDOW))
-        nexts = [share.next_block for share in shares]
-        assert nexts == [*(share.blocks[0] for share in shares[1:]), None]
-
-
-def test_words_are_counted_as_the_checked_sentence_has_them():
-    blocks = [Block("x", s.line_number, [x.encode() for x in s.lines]) for s in sample("dev")]
-    odd = ODD.replace("\n", "\r\n").encode().splitlines(keepends=True)
-    marked = Block("x", 1, ["\ufeff".encode() + odd[0], *odd[1:]])
-    bare = Block("x", 1, [b"\xef\xbb\xbf1\ta\t_\t_\t_\t_\t_\t_\t_\t_"])
-    for block in (*blocks, marked, bare):
-        assert count_words(block, text=False) == len(sentence_of(block, text=False))
-    for line in ("\ufeffA dog's life, isn't it?", "12:30 ... U.S.\r\n", "“Žák”"):
-        block = Block("x", 1, [line.encode()])
-        assert count_words(block, text=True) == len(sentence_of(block, text=True))
-    assert count_words(Block("x", 1, [b"nothing\n"]), text=False) == 1  # else shares had no end
+def chunks_of(*paths, text=False):
+    blocks = chain.from_iterable(read_files(paths, text=text))
+    return read_chunks(blocks, text=text)
 
 
 @pytest.mark.usefixtures("warm_workers")
@@ -213,28 +130,56 @@ def test_workers_write_the_bytes_of_one_process(command, file, model_directory):
     ]
     alone = command(model_directory, *paths)
     assert alone[::2] == (0, b"")
-    assert len(list(shares_of(*paths))) == 3
+    assert len(list(chunks_of(*paths))) == 3
     assert command(model_directory, *paths, "--workers", 2) == alone
 
 
-@pytest.mark.usefixtures("small_shares", "warm_workers")
-def test_the_end_of_a_file_may_be_the_end_of_a_share(command, file, model_directory, tmp_path):
+@pytest.mark.usefixtures("small_chunks", "warm_workers")
+def test_the_end_of_a_file_may_be_the_end_of_a_chunk(command, file, model_directory, tmp_path):
     short = TEXT[: TEXT.index("\n\n", len(TEXT) // 3)]  # without final newline
     paths = [file(name, short) for name in "abcd"]
     out = tmp_path / "out"
-    assert len(list(shares_of(*paths))) > 2
+    assert len(list(chunks_of(*paths))) > 2
     alone = command(model_directory, *paths)
     assert command(model_directory, *paths, "--workers", 2, "-o", out) == (0, b"", b"")
     assert out.read_bytes() == alone[1]
 
 
-@pytest.mark.usefixtures("small_shares")
+@pytest.mark.usefixtures("small_chunks")
 def test_text_and_its_warning_come_out_as_from_one_process(command, file, model_directory):
     line = "The brave dog, who'd slept, barks at 12:30.\n \n"
     path = file("in.txt", ("\ufeff" + line * 500 + "Žák").replace("\n", "\r\n"))
     alone = command(model_directory, path, "--text")
     assert alone[2].count(b"warning") == 1
     assert command(model_directory, "--text", "--workers", 2, stdin=path.read_bytes()) == alone
+
+
+@pytest.mark.usefixtures("small_chunks", "warm_workers")
+def test_missing_tags_are_warned_of_once(command, file, model_directory):
+    path = file("in", TEXT * 2 + UNTAGGED * FEW)  # all of the last chunks
+    alone = command(model_directory, path)
+    assert alone[2].startswith(b"warning: the model reads UPOS, which the input lacks")
+    assert alone[2].count(b"\n") == 1
+    assert command(model_directory, path, "--workers", 2) == alone
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_modules_are_imported_in_every_worker(
+    command, file, model_directory, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    file("my_layers.py", "import os\nopen(f'imported-{os.getpid()}', 'x').close()\n")
+    path = file("in", TEXT * 3)
+    alone = command(model_directory, path)
+    assert command(model_directory, path, "--workers", 2, "--import", "my_layers") == alone
+    processes = {int(path.name.removeprefix("imported-")) for path in tmp_path.glob("imported-*")}
+    assert processes
+    assert os.getpid() not in processes
+    status, _, err = command(model_directory, path, "--workers", 2, "--import", "my_nosuch")
+    assert status == 2
+    assert err.startswith(b"error: ")
+    assert b"my_nosuch" in err
+    assert err.count(b"\n") == 1
 
 
 @pytest.mark.usefixtures("warm_workers")
@@ -248,19 +193,18 @@ def test_a_treebank_comes_out_as_from_one_process(command, model_directory, tmp_
     assert two.read_bytes() == one.read_bytes()
 
 
-@pytest.mark.usefixtures("small_shares", "warm_workers")
+@pytest.mark.usefixtures("small_chunks", "warm_workers")
 def test_errors_come_where_they_come_in_one_process(command, file, model_directory, tmp_path):
     good = file("good", TEXT * 3)
-    shares = list(shares_of(good))
-    cut = shares[1].blocks[0].line_number - 1  # lines before the second share
+    chunks = list(chunks_of(good))
+    cut = chunks[1].blocks[0].line_number - 1  # lines before the second chunk
     lines = (TEXT * 3).splitlines(keepends=True)
     first = file("first", "".join([*lines[:cut], BAD, *lines[cut:]]))
     middle = file("middle", TEXT * 2 + BAD + TEXT)
-    untagged = ODD.replace("VERB", "_").replace("PRON", "_")
-    both = file("both", TEXT * 2 + untagged + BAD + TEXT)
+    both = file("both", TEXT * 2 + UNTAGGED + BAD + TEXT)
     for inputs, finding in (
         ([middle], f"{middle}:{2 * LINES + 2}: sentence 'bad'"),
-        ([first], f"{first}:{cut + 2}: sentence 'bad'"),  # of the first share nothing is written
+        ([first], f"{first}:{cut + 2}: sentence 'bad'"),  # of the first chunk nothing is written
         ([both], "which the input lacks"),
         ([good, tmp_path / "none"], f"{tmp_path / 'none'}: no such file"),
     ):
@@ -271,12 +215,12 @@ def test_errors_come_where_they_come_in_one_process(command, file, model_directo
         assert command(model_directory, *inputs, "--workers", 2) == alone
 
 
-@pytest.mark.usefixtures("small_shares")
+@pytest.mark.usefixtures("small_chunks")
 def test_small_input_starts_no_process(command, file, model_directory, monkeypatch):
     def start(_settings):
-        raise AssertionError("a process for a small input")
+        raise AssertionError("a process for small input")
 
-    monkeypatch.setattr(workers_module, "_start", start)
+    monkeypatch.setattr(worker_pool, "_start", start)
     path = file("in", TEXT[: TEXT.index("\n\n", len(TEXT) // 9) + 2])
     alone = command(model_directory, path)
     assert alone[0] == 0
@@ -287,7 +231,7 @@ def test_small_input_starts_no_process(command, file, model_directory, monkeypat
     assert empty[:2] == (0, b"")
 
 
-@pytest.mark.usefixtures("small_shares")
+@pytest.mark.usefixtures("small_chunks")
 def test_a_killed_worker_changes_nothing(command, file, model_directory):
     path = file("in", TEXT * 6)
     _, alone, _ = command(model_directory, path)
@@ -302,23 +246,23 @@ def test_a_killed_worker_changes_nothing(command, file, model_directory):
             yield result.output
 
     with WorkerPool(settings(model_directory), 2) as workers:
-        write_pieces(with_a_death(workers.parse(shares_of(path))), out)
+        write_conllu(with_a_death(workers.parse(chunks_of(path))), out)
     assert out.getvalue() == alone
     assert [task.deaths for task in killed] == [1, 1]
     assert not workers._workers
 
 
-@pytest.mark.usefixtures("small_shares")
-def test_shares_in_memory_are_bounded(file, two_workers):
+@pytest.mark.usefixtures("small_chunks")
+def test_chunks_in_memory_are_bounded(file, two_workers):
     path = file("in", TEXT * 12)
     read = written = most = 0
 
     def counted():
         nonlocal read, most
-        for share in shares_of(path):
+        for chunk in chunks_of(path):
             read += 1
             most = max(most, read - written)
-            yield share
+            yield chunk
 
     for parsed in two_workers.parse(counted()):
         assert parsed.error is None
@@ -328,9 +272,9 @@ def test_shares_in_memory_are_bounded(file, two_workers):
 
 
 @needs_proc
-@pytest.mark.usefixtures("small_shares")
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("to_file", [True, False])
-def test_a_share_that_kills_every_worker_is_one_clear_error(
+def test_a_chunk_that_kills_every_worker_is_one_clear_error(
     command, start, file, model_directory, tmp_path, to_file
 ):
     path, out = file("in", TEXT * 3 + DEADLY + TEXT * 2), tmp_path / "out"
@@ -339,9 +283,9 @@ def test_a_share_that_kills_every_worker_is_one_clear_error(
     process = start(model_directory, path, "--workers", 2, *where, patch=DIES_OF_DEADLY)
     written, err = process.communicate(timeout=120)
     line = DEADLY.encode().splitlines(keepends=True)[0]
-    (share,) = (s for s in shares_of(path) if any(line in block.lines for block in s.blocks))
+    (chunk,) = (s for s in chunks_of(path) if any(line in block.lines for block in s.blocks))
     assert process.returncode == 2
-    assert err.decode().startswith(f"error: {share.place}: {MOST_DEATHS} workers were killed (SIG")
+    assert err.decode().startswith(f"error: {chunk.place}: {MOST_DEATHS} workers were killed (SIG")
     assert err.count(b"\n") == 1
     assert until(lambda: not session(process.pid), 10)
     assert out.read_text() == "old"
@@ -359,8 +303,8 @@ def test_workers_that_cannot_start_are_one_clear_error(start, file, model_direct
     assert err.count(b"\n") == 1
 
 
-@pytest.mark.usefixtures("small_shares")
-def test_a_wrong_model_device_or_number_is_told_as_by_one_process(command, file, model_directory):
+@pytest.mark.usefixtures("small_chunks")
+def test_a_wrong_model_device_or_number_is_the_error_of_one_process(command, file, model_directory):
     path = file("in", TEXT * 3)
     for arguments in ([path, path], [model_directory, path, "--device", "nosuch"]):
         alone = command(*arguments)
@@ -390,7 +334,7 @@ def test_ctrl_c_ends_everything_quietly(start, file, model_directory, tmp_path, 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked")
 def test_ctrl_c_while_a_worker_starts_comes_after_it(file, model_directory, monkeypatch):
-    start = workers_module._start
+    start = worker_pool._start
     started = []
 
     def interrupted(settings):
@@ -399,9 +343,9 @@ def test_ctrl_c_while_a_worker_starts_comes_after_it(file, model_directory, monk
         signal.raise_signal(signal.SIGINT)
         return started[0]
 
-    monkeypatch.setattr(workers_module, "_start", interrupted)
+    monkeypatch.setattr(worker_pool, "_start", interrupted)
     with pytest.raises(KeyboardInterrupt), WorkerPool(settings(model_directory), 2) as workers:
-        list(workers.parse(shares_of(file("in", TEXT))))
+        list(workers.parse(chunks_of(file("in", TEXT))))
     assert [worker.process.exitcode for worker in started] == [-signal.SIGKILL]  # ended, not left
 
 
@@ -423,22 +367,22 @@ def test_a_closed_pipe_or_a_killed_parent_leaves_no_workers(start, file, model_d
 
 
 def test_threads_are_those_of_all_workers_together(monkeypatch):
-    assert [threads_each(8, k) for k in (1, 3, 8, 20)] == [8, 2, 1, 1]
+    assert [threads_per_worker(8, k) for k in (1, 3, 8, 20)] == [8, 2, 1, 1]
     monkeypatch.setenv("OMP_NUM_THREADS", "6")
-    assert threads_each(None, 2) == 3
-    monkeypatch.setenv("OMP_NUM_THREADS", "abc")  # which OpenMP does not heed
-    assert threads_each(None, 1) == workers_module.cores()
+    assert threads_per_worker(None, 2) == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "abc")  # which OpenMP ignores
+    assert threads_per_worker(None, 1) == worker_pool.cores()
     monkeypatch.delenv("OMP_NUM_THREADS")
-    assert threads_each(None, 1) == workers_module.cores()
+    assert threads_per_worker(None, 1) == worker_pool.cores()
 
 
 def test_a_worker_does_not_take_another_model_than_the_others(saved, file):
-    given = settings(saved)._replace(digest="of another")
-    with pytest.raises(CheckpointError, match="not the model that the command began with"):
+    given = replace(settings(saved), digest="of another")
+    with pytest.raises(CheckpointError, match="not the model that the command started with"):
         load_parser(given)
     with (
         pytest.raises(CheckpointError, match="not the model"),
         WorkerPool(given, 1) as workers,
     ):
-        list(workers.parse(shares_of(file("in", TEXT))))
-    assert load_parser(given._replace(digest=digest_of_model(saved)))
+        list(workers.parse(chunks_of(file("in", TEXT))))
+    assert load_parser(replace(given, digest=digest_of_model(saved)))

@@ -45,7 +45,7 @@ def test_an_interruption_is_no_traceback(capsys):
 
 @pytest.mark.parametrize(
     "program",
-    [["train.py"], ["evaluate.py", "model=m"], ["-m", "dyparse.cli.main", "parse", "m"]],
+    [["train.py"], ["evaluate.py", "model=m"], ["-m", "dyparse", "parse", "m"]],
     ids=str,
 )
 def test_an_interruption_while_torch_is_imported_is_no_traceback(program, tmp_path):
@@ -135,9 +135,7 @@ def test_a_missing_standard_output_is_an_error_and_a_missing_standard_error_is_n
     assert exit_status(ConfigError("wrong")) == 2
 
 
-@pytest.mark.parametrize(
-    "program", [["-m", "dyparse.cli.main", "coverage"], ["train.py", "--cfg", "job"]]
-)
+@pytest.mark.parametrize("program", [["-m", "dyparse", "coverage"], ["train.py", "--cfg", "job"]])
 @pytest.mark.parametrize(("closed", "status"), [("2", 0), ("1", 2)])
 def test_a_closed_stream_is_no_traceback(program, closed, status):
     """Closed by the shell with `>&-` and `2>&-`."""

@@ -1,0 +1,128 @@
+"""Arguments that several commands share: how they are declared, checked and understood."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, TypeAlias
+
+from dyparse.data.conllu import Source
+from dyparse.data.malformed import ON_ERROR, STOP
+from dyparse.errors import ConfigError
+from dyparse.parsing.settings import Settings
+
+if TYPE_CHECKING:  # numba is slow to import, and not every command needs it
+    from dyparse.system import System
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+STDIN = "-"
+ALTERNATIVE = "NAME or NAME:KEY=VALUE,KEY=VALUE"  # of a choice, such as a transition system
+
+
+def input_source(name: str) -> Source:
+    """The file of this name, or standard input."""
+    return sys.stdin if name == STDIN else name
+
+
+def require_positive(options: argparse.Namespace, *names: str) -> None:
+    """ConfigError if one of these options is 0 or less."""
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise ConfigError(f"--{name.replace('_', '-')} is {value}, expected 1 or more")
+
+
+def add_on_error(command: argparse.ArgumentParser) -> None:
+    """--on-error, of commands that read many sentences."""
+    command.add_argument(
+        "--on-error",
+        default=STOP,
+        choices=ON_ERROR,
+        help="at a malformed sentence: stop, or skip it, name it and count it "
+        "(default: %(default)s)",
+    )
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    """MODEL, of commands that parse."""
+    command.add_argument("model", metavar="MODEL", help="model directory, as train.py prints it")
+
+
+def add_parsing_options(command: argparse.ArgumentParser) -> None:
+    """Options of commands that parse; `parsing_settings` collects them."""
+    command.add_argument(
+        "--text", action="store_true", help="the input is plain text, one sentence per line"
+    )
+    add_on_error(command)
+    command.add_argument(
+        "--device", default="cpu", help="device of the network: cpu, cuda, … (default: %(default)s)"
+    )
+    command.add_argument(
+        "--precision",
+        default="auto",
+        choices=("auto", "float32", "mixed", "bfloat16"),
+        help="precision of the network: bfloat16 throughout, mixed (bfloat16 after the encoder), "
+        "or float32, which gives the same trees on every machine; auto uses bfloat16 where the "
+        "device has instructions for it (default: %(default)s)",
+    )
+    command.add_argument(
+        "--max-tokens-per-batch",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="batch size (default: %(default)s)",
+    )
+    command.add_argument(
+        "--import",
+        action="append",
+        dest="imports",
+        default=[],
+        metavar="MODULE",
+        help="import a Python module with classes that the model needs; may be repeated",
+    )
+
+
+def parsing_settings(
+    options: argparse.Namespace, *, model: str, threads: int | None, digest: str = ""
+) -> Settings:
+    """The settings that the options of `add_parsing_options` mean."""
+    return Settings(
+        model=model,
+        device=options.device,
+        threads=threads,
+        text=options.text,
+        max_tokens_per_batch=options.max_tokens_per_batch,
+        precision=options.precision,
+        on_error=options.on_error,
+        imports=tuple(options.imports),
+        digest=digest,
+    )
+
+
+def add_baseline(command: argparse.ArgumentParser) -> None:
+    """--baseline, of commands that compare runs; `chosen_baseline` reads it."""
+    command.add_argument(
+        "--baseline",
+        default="static",
+        metavar="EXPLORATION",
+        help="exploration that the others are compared with (default: %(default)s)",
+    )
+
+
+def chosen_baseline(text: str) -> str:
+    """The exploration that others are compared with, as results name it."""
+    from dyparse.config.choices import load, text_of
+
+    try:
+        return text_of(load("exploration", text))
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"--baseline {text}: {error}") from error
+
+
+def chosen_system(text: str) -> "System":
+    """The system that `NAME` or `NAME:KEY=VALUE,…` means; ConfigError if there is none."""
+    from dyparse.system import load
+
+    try:
+        return load(text)
+    except ValueError as error:
+        raise ConfigError(f"--system {text}: {error}") from error

@@ -1,0 +1,45 @@
+"""How to parse, and the parser loaded for it: in this process, in a worker or in an actor."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dyparse.config.choices import import_modules
+from dyparse.data.malformed import STOP
+from dyparse.errors import CheckpointError
+from dyparse.model.checkpoint_files import digest_of_model
+from dyparse.runtime.entry import limit_shape_caches
+
+if TYPE_CHECKING:  # torch is slow to import, and only processes that parse need it
+    from dyparse.model.parser import Parser
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The model and the options that every process of a command parses with."""
+
+    model: str
+    device: str = "cpu"
+    threads: int | None = None  # of each process; None for all cores
+    text: bool = False  # plain text, one sentence per line; else CoNLL-U
+    max_tokens_per_batch: int = 2000
+    precision: str = "auto"
+    on_error: str = STOP  # or SKIP, at a malformed sentence
+    imports: tuple[str, ...] = ()  # modules with classes that the model needs
+    digest: str = ""  # of the model that all processes must have; empty for any
+
+
+def load_parser(settings: Settings) -> "Parser":
+    """The parser on its device, with its threads; DyparseError if one of them is not available."""
+    limit_shape_caches()  # before anything imports torch
+    import_modules(settings.imports)
+    from dyparse.model.parser import Parser
+    from dyparse.runtime.device import prepare_device
+
+    device = prepare_device(settings.device, settings.threads, seed=0)
+    parser = Parser.load(settings.model, device, settings.precision)
+    if settings.digest and digest_of_model(settings.model) != settings.digest:
+        raise CheckpointError(
+            f"{settings.model}: not the model that the command started with: it was replaced, or "
+            "this node has another one; parse again, with one model for all"
+        )
+    return parser
