@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dyparse.config import choices as choice
 from dyparse.data.sentence import NONE
-from dyparse.runtime.kernels import cached_njit, kernel, njit
+from dyparse.runtime.kernels import cached_njit, kernel, njit, optional_kernel
 
 
 class States(NamedTuple):
@@ -89,7 +89,7 @@ def static(options, states, i, gold, is_legal, costs):
     """The canonical move: legal and, as costs say after `prefer`, of least cost."""
 
 
-@kernel
+@optional_kernel
 def prefer(options, states, i, gold, is_legal, costs):
     """Raise the cost of best moves that training should not aim at. Most systems have none."""
 
