@@ -8,7 +8,8 @@ from test_readme import CHOICES, commands_starting, composed, shell_commands
 
 from dyparse.cli.main import command_line
 from dyparse.config import choices as choice
-from dyparse.config.build import TrainOptions, build, checked
+from dyparse.config.build import build, checked
+from dyparse.config.options import TrainOptions
 
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
 TEXT = "".join(path.read_text(encoding="utf-8") for path in PAGES)

@@ -22,7 +22,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 import dyparse
 import dyparse.system
 from dyparse.cli.main import command_line
-from dyparse.config.build import EvaluateOptions, TrainOptions, build, checked, construct
+from dyparse.config.build import build, checked, construct
+from dyparse.config.options import EvaluateOptions, TrainOptions
 from dyparse.model.sizes import ScorerSizes
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")

@@ -11,18 +11,14 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dyparse.config.build import (
-    TrainOptions,
-    build,
-    checked,
-    construct,
-    run_directory,
-)
+from dyparse.config.build import build, checked, construct
 from dyparse.config.choices import for_hydra, load, text_of
+from dyparse.config.options import TrainOptions
 from dyparse.errors import ConfigError
 from dyparse.evaluation.run_result import RESULT, Cell
 from dyparse.model.sizes import ScorerSizes
 from dyparse.runtime.device import find_device, require_seed, require_threads
+from dyparse.training.run_directory import run_directory
 
 AXES = ("system", "exploration", "loss")
 
@@ -136,7 +132,7 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
     for seed in grid.seeds:
         for config, cell, choices in of_first_seed:
             own: DictConfig = OmegaConf.merge(config, {"seed": seed})  # type: ignore[assignment]  # of one, it is one
-            name = run_directory(own, choices, cell.treebank).name
+            name = run_directory(own, cell.treebank).name
             of_seed = Cell(cell.system, cell.exploration, cell.loss, cell.treebank, seed)
             tasks.append(Task(of_seed, own, choices, directory / name))
     once = {task.directory: task for task in tasks}

@@ -29,7 +29,8 @@ from tqdm import tqdm
 
 from dyparse.compare.grid import Task
 from dyparse.compare.report.page import CSV, FIGURES
-from dyparse.config.build import TrainOptions, build, checked
+from dyparse.config.build import build, checked
+from dyparse.config.options import TrainOptions
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import RESULT, Cell, RunResult, read_result

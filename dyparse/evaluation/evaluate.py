@@ -6,7 +6,9 @@ from pathlib import Path
 from omegaconf import DictConfig
 from tqdm import tqdm
 
-from dyparse.config.build import EvaluateOptions, build, checked
+from dyparse.config.build import build, checked
+from dyparse.config.choices import import_modules
+from dyparse.config.options import EvaluateOptions
 from dyparse.data.batch import require_columns
 from dyparse.errors import ConfigError
 from dyparse.evaluation.score_report import ScoreReport, score_report
@@ -35,6 +37,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
         )
     treebank: Treebank = build(options.treebank, "treebank")
     device = prepare_device(options.device, options.threads, seed=0)
+    import_modules(options.imports)
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])

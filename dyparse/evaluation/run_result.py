@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dyparse.config.build import TrainOptions
+from dyparse.config.options import TrainOptions
 from dyparse.data.batch import group_by_length
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError

@@ -20,6 +20,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from dyparse.config.build import construct, describe, restore
+from dyparse.config.choices import NotImportedError, no_new_imports
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import EncoderChoice
 from dyparse.errors import CheckpointError, ConfigError
@@ -122,11 +123,14 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
         system: System = restore("system", config["system"])
         encoder: EncoderChoice = restore("encoder", config["encoder"])
         network: ScorerSizes = construct(ScorerSizes, config["network"], "network")
+    except NotImportedError as error:
+        raise CheckpointError(f"{directory}: {error}") from error
     except ConfigError as error:
         raise damaged(path, str(error)) from error
     vocabulary = _read_vocabulary(files)
     try:
-        model = unfilled_model(system, encoder, network, vocabulary)
+        with no_new_imports():
+            model = unfilled_model(system, encoder, network, vocabulary)
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted
         raise damaged(path, str(error)) from error
     weights = _read_weights(files, model.state_dict(), config["format_version"])

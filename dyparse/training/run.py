@@ -13,14 +13,9 @@ from typing import Any
 import torch
 from omegaconf import DictConfig, OmegaConf
 
-from dyparse.config.build import (
-    TrainOptions,
-    build,
-    checked,
-    construct,
-    run_directory,
-)
+from dyparse.config.build import build, checked, construct, require_loadable
 from dyparse.config.choices import text_of
+from dyparse.config.options import TrainOptions
 from dyparse.data.batch import require_columns
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
@@ -63,13 +58,14 @@ from dyparse.training.messages import (
 from dyparse.training.resume import NAME, TrainingFile
 from dyparse.training.run_directory import (
     MODEL,
-    forget,
+    explaining_write_errors,
     identity,
-    keeper,
+    model_saver,
     prepare_directory,
     require_place,
+    run_directory,
+    save_nothing,
     shareable,
-    telling_what_is_kept,
 )
 from dyparse.training.session import Lesson
 from dyparse.training.splits import (
@@ -98,7 +94,7 @@ class Run:
 
 def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk) -> dict[str, Any]:
     """Train a parser as configured; its results on dev and test."""
-    run = built_run(config, choices, read)
+    run = built_run(config, read)
     with ExitStack() as stack:
         processes = stack.enter_context(distributed_training(run.device))
         beginning = begin(run, config, stack) if processes.is_first else True
@@ -113,7 +109,7 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
             run.parser.model.encoder.compile(dynamic=True)
         if processes.is_first:
             return lead(run, shareable(config), processes)
-        parts = (run.parser, run.lesson, forget)
+        parts = (run.parser, run.lesson, save_nothing)
         deque(run.trainer.train(*parts, file=run.file, processes=processes), maxlen=0)
         return {}
 
@@ -151,17 +147,19 @@ def finished_results(run: Run) -> dict[str, Any]:
     return results
 
 
-def built_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
+def built_run(config: DictConfig, read: Read) -> Run:
     """What the options say, built and read; nothing is written yet."""
     options: TrainOptions = checked(config, TrainOptions)
     treebank: Treebank = build(options.treebank, "treebank")
     system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
+    require_loadable("system", system)
+    require_loadable("encoder", encoder)
     exploration, loss = build(options.exploration, "exploration"), build(options.loss, "loss")
     network = construct(ScorerSizes, options.network, "network")
     trainer: Trainer = build(options.trainer, "trainer")
     build(options.logger, "logger")
     device = prepare_device(options.device, options.threads, options.seed)
-    directory = run_directory(config, choices, treebank.name)
+    directory = run_directory(config, treebank.name)
     require_place(directory)
 
     print_line(f"treebank  {treebank.describe()}")
@@ -198,10 +196,10 @@ def lead(run: Run, told: DictConfig, processes: World) -> dict[str, Any]:
     log = logger.open(run.directory, config)
     failed = True
     try:
-        with telling_what_is_kept(run.file):
+        with explaining_write_errors(run.file):
             # Several processes wait for each other: there a signal ends them as they are.
             with deferring_signals(run.file.stop) if processes.count == 1 else nullcontext():
-                parts = (run.parser, run.lesson, keeper(run.directory))
+                parts = (run.parser, run.lesson, model_saver(run.directory))
                 epochs = run.trainer.train(*parts, file=run.file, processes=processes)
                 curve = follow_training(epochs, run.trainer.epochs, run.directory, log)
             run.file.stop_if_asked()  # since the last epoch

@@ -8,15 +8,15 @@ import warnings
 import pytest
 from helpers.malformed import FILES, MALFORMED, SOUND, TAGGED, without_trees
 from helpers.tiny import sample
-from omegaconf import open_dict
 from test_ray import here  # noqa: F401  # files of parse-corpus are parsed in this process
 from test_train_and_evaluate import configured
 
-from dyparse.config.build import build, run_directory
+from dyparse.config.build import build
 from dyparse.data.conllu import read_blocks, to_sentence
 from dyparse.data.conllu_report import check_file
 from dyparse.data.malformed import MOST_NAMED
 from dyparse.errors import ConfigError, DyparseWarning, TreebankError
+from dyparse.training.run_directory import run_directory
 from dyparse.treebank.files import Files
 from dyparse.treebank.ud import UD
 
@@ -187,17 +187,12 @@ def test_an_unknown_way_is_refused_with_the_option_and_its_values(command, model
             build(dict(config.treebank), "treebank")
 
 
-def test_runs_are_named_as_before_unless_sentences_are_skipped():
-    choices = {"system": "s", "exploration": "e"}
-
-    def named(*overrides):
-        return run_directory(configured("train", "treebank=ud", *overrides), choices, "t")
-
-    config = configured("train", "treebank=ud")
-    with open_dict(config):
-        del config.treebank["on_error"]
-    assert named() == named("treebank.on_error=stop") == run_directory(config, choices, "t")
-    assert named("treebank.on_error=skip") != named()
+def test_a_run_that_skips_sentences_has_a_directory_of_its_own():
+    directories = {
+        run_directory(configured("train", "treebank=ud", f"treebank.on_error={on_error}"), "t")
+        for on_error in ("stop", "skip")
+    }
+    assert len(directories) == 2
 
 
 def test_reading_a_sound_treebank_warns_of_nothing(file):

@@ -11,7 +11,8 @@ from helpers.tiny import fresh_parser, sample, yamls
 from test_config import configured
 
 from dyparse import system as systems
-from dyparse.config.build import TrainOptions, checked
+from dyparse.config.build import checked
+from dyparse.config.options import TrainOptions
 from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
