@@ -1,7 +1,6 @@
 """Train a parser:  python train.py treebank=sample exploration=explore   (--help lists all)"""
 
 import hydra
-from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from dyparse.config.hydra_errors import clear_option_errors
@@ -14,7 +13,7 @@ def main(config: DictConfig) -> None:
     with clear_errors():
         from dyparse.training.run import train  # it imports torch, which is slow
 
-        train(config, dict(HydraConfig.get().runtime.choices))
+        train(config)
 
 
 if __name__ == "__main__":

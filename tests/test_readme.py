@@ -26,7 +26,8 @@ from helpers.tiny import PROJECT
 import dyparse
 import dyparse.system
 from dyparse.cli.main import command_line
-from dyparse.config.build import EvaluateOptions, build, checked
+from dyparse.config.build import build, checked
+from dyparse.config.options import EvaluateOptions
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")

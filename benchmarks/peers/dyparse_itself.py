@@ -76,9 +76,7 @@ def run(job: Job, overrides: list[str]) -> None:
     machine = ["device=cpu", "threads=1", "resume=false", f"seed={job.seed}"]
     given = [*job.options["overrides"], "treebank=files", *files, *machine, *overrides]
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(PROJECT / "conf")):
-        config = hydra.compose("train", given, return_hydra_config=True)
-        choices = dict(config.hydra.runtime.choices)
-        train(hydra.compose("train", given), choices)
+        train(hydra.compose("train", given))
 
 
 class TrainedError(Exception):

@@ -16,18 +16,14 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.compare.groups import AXES
-from dyparse.config.build import (
-    TrainOptions,
-    build,
-    checked,
-    construct,
-    run_directory,
-)
+from dyparse.config.build import build, checked, construct
 from dyparse.config.choices import for_hydra, load, text_of
+from dyparse.config.options import TrainOptions
 from dyparse.errors import ConfigError
 from dyparse.evaluation.run_result import RESULT, Cell
 from dyparse.runtime.device import find_device, require_seed, require_threads
 from dyparse.training.run import build_model_config
+from dyparse.training.run_directory import run_directory
 from dyparse.training.settings import TrainingSettings
 
 CHOICES = ("system", "exploration", "loss")  # axes whose values are classes with options
@@ -54,7 +50,6 @@ class Task:
 
     cell: Cell
     config: DictConfig
-    choices: dict[str, str]  # names of system, exploration and loss
     directory: Path
 
     @property
@@ -139,13 +134,13 @@ def plan(grid: Grid, conf: Path, directory: Path) -> list[Task]:
     trainings = []
     with initialize_config_dir(str(conf), version_base="1.3"), _config_errors():
         for config in _configs(grid):
-            trainings.append((config, *_check(config)))
+            trainings.append((config, _check(config)))
     tasks = []
     for seed in grid.values["seed"]:
-        for config, cell, choices in trainings:
+        for config, cell in trainings:
             own: DictConfig = OmegaConf.merge(config, {"seed": seed})  # type: ignore[assignment]  # of one, it is one
-            name = run_directory(own, choices, cell.treebank).name
-            tasks.append(Task(replace(cell, seed=seed), own, choices, directory / name))
+            name = run_directory(own, cell.treebank).name
+            tasks.append(Task(replace(cell, seed=seed), own, directory / name))
     once = {task.directory: task for task in tasks}
     for task in tasks:
         other = once[task.directory]
@@ -194,8 +189,8 @@ def _escaped(value: Any) -> Any:
     return value.replace("${", "\\${") if isinstance(value, str) else value
 
 
-def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
-    """The cell of a configuration and the names of its choices; ConfigError if it is invalid."""
+def _check(config: DictConfig) -> Cell:
+    """The cell of a configuration; ConfigError if it is invalid."""
     options: TrainOptions = checked(config, TrainOptions)
     if options.output:
         raise ConfigError(
@@ -210,8 +205,7 @@ def _check(config: DictConfig) -> tuple[Cell, dict[str, str]]:
     treebank.describe()
     build(options.logger, "logger")
     texts = {axis: text_of(build(getattr(options, axis), axis)) for axis in CHOICES}
-    choices = {axis: text.partition(":")[0] for axis, text in texts.items()}
-    return Cell(treebank=treebank.name, seed=options.seed, **texts), choices
+    return Cell(treebank=treebank.name, seed=options.seed, **texts)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,8 @@ from tqdm import tqdm
 
 from dyparse.compare.grid import Task
 from dyparse.compare.report.page import CSV, FIGURES
-from dyparse.config.build import TrainOptions, build, checked
+from dyparse.config.build import build, checked
+from dyparse.config.options import TrainOptions
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import RESULT, Cell, RunResult, read_result
@@ -122,7 +123,7 @@ def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a pool 
     ):
         config: DictConfig = OmegaConf.merge(task.config, changes)  # type: ignore[assignment]  # of one, it is one
         try:
-            train(config, task.choices, read=_read_once)
+            train(config, read=_read_once)
         except Exception:
             traceback.print_exc()  # into the log; the user sees one line
             raise

@@ -1,77 +1,28 @@
-"""Configuration: from checked options to objects, and from objects to what a model remembers of
-them.
+"""Objects from checked options, and options from objects.
 
-Every choice is a frozen dataclass in `dyparse/<choice>/<name>.py`; its fields are the schema of
-`conf/<choice>/<name>.yaml`.
+`build` makes what train.py was asked for: it imports the class that `_target_` names. `describe`
+and `restore` are for files that are handed on, such as a model's config.yaml: they hold names and
+plain values, and restoring them never imports code.
 """
 
 import dataclasses
-import hashlib
-from dataclasses import dataclass
-from pathlib import Path
+import sys
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
-from hydra.utils import get_class
+import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from dyparse.config.choices import find, require_size, what_there_is
-from dyparse.errors import ConfigError
-
-NOT_HASHED = (  # how and where, or named apart
-    *("output", "logger", "device", "threads", "seed", "compile", "resume", "checkpoint_minutes"),
+from dyparse.config.choices import (
+    find,
+    find_class,
+    name_of,
+    no_new_imports,
+    require_size,
+    suggestion,
+    why_unfit,
 )
-
-ADDED_LATER = {  # not hashed where they have the value that runs before them had: same name
-    "trainer.precision": "float32",
-    "trainer.rollout_ahead": False,
-    "network.reduced": None,
-    "treebank.on_error": "stop",
-}
-
-
-@dataclass
-class TrainOptions:
-    """Schema of conf/train.yaml; the choices have schemas of their own."""
-
-    treebank: Any
-    encoder: Any
-    system: Any
-    exploration: Any
-    loss: Any
-    trainer: Any
-    logger: Any
-    heads: list[str]
-    network: Any
-    seed: int
-    device: str
-    threads: int | None
-    compile: bool
-    resume: bool
-    checkpoint_minutes: float
-    output: str | None
-
-    def __post_init__(self) -> None:
-        if not self.checkpoint_minutes > 0:
-            raise ValueError(
-                f"checkpoint_minutes is {self.checkpoint_minutes}, expected more than 0"
-            )
-
-
-@dataclass
-class EvaluateOptions:
-    """Schema of conf/evaluate.yaml."""
-
-    model: str
-    treebank: Any
-    split: str
-    device: str
-    threads: int | None
-    max_tokens_per_batch: int
-    json: str | None
-    conllu: str | None
+from dyparse.errors import ConfigError
 
 
 def checked(config: DictConfig, schema: type) -> Any:
@@ -89,85 +40,85 @@ def build(options: dict[str, Any], choice: str) -> Any:
     if not isinstance(options, dict):
         raise ConfigError(f"{choice} is {options!r}, expected {choice}=NAME: see --help for names")
     given = {str(key): value for key, value in options.items() if key != "_target_"}
+    target = options.get("_target_")
+    if not isinstance(target, str) or "." not in target:
+        raise ConfigError(f"{choice}._target_ names no class: it is {target!r}")
     try:
-        target = get_class(options["_target_"])
-    except (ImportError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{choice}._target_ names no class ({error})") from error
-    return construct(target, given, choice)
+        cls = find_class(choice, target)
+    except ValueError as error:
+        raise ConfigError(f"{choice}._target_: {error}") from error
+    try:
+        return construct(cls, given, choice)
+    except ConfigError as error:
+        key = getattr(error.__cause__, "full_key", "")
+        if not unknown_option(error.__cause__) or target.startswith("dyparse."):
+            raise
+        raise ConfigError(
+            f"{error}; if it is from the yaml of another class, leave it out with ~{choice}.{key}"
+        ) from error
 
 
 def describe(chosen: Any) -> dict[str, Any]:
-    """A choice as data: the name of its module and its fields.
-
-    It names no code; `restore` looks the name up.
-    """
-    return {"name": type(chosen).__module__.rpartition(".")[2], **dataclasses.asdict(chosen)}
+    """A choice as data: its name and its options. `restore` makes it again."""
+    options = dataclasses.asdict(chosen)
+    return {"name": name_of(chosen)} | {k: v for k, v in options.items() if k != "name"}
 
 
 def restore(choice: str, described: Any) -> Any:
-    """The object that `describe` described; only files of `dyparse/<choice>/` can be named."""
+    """The object that `describe` described; of modules that the program has imported already.
+
+    ConfigError if it cannot be made, NotImportedError if its class is not there.
+    """
     if not isinstance(described, dict) or not isinstance(described.get("name"), str):
         raise ConfigError(f"{choice} is {described!r}, expected a name and options")
-    try:
-        target = find(choice, described["name"])
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
     given = {key: value for key, value in described.items() if key != "name"}
-    return construct(target, given, choice)
+    with no_new_imports():
+        try:
+            target = find(choice, described["name"])
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        return construct(target, given, choice)
 
 
-def run_directory(config: DictConfig, choices: dict[str, str], treebank_name: str) -> Path:
-    """Where a run writes: `output`, or a name made of what is run.
-
-    The same options give the same name.
-    """
-    if config.output:
-        if HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
-            raise ConfigError(
-                f"output is {config.output!r} for all runs of -m, each would overwrite the last; "
-                "leave it out: every run gets a directory of its own"
-            )
-        return Path(str(config.output))
-    what = what_is_run(config)
-    text = OmegaConf.to_yaml(what, resolve=True, sort_keys=True)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    parts = [choices["system"], choices["exploration"], treebank_name, f"seed{config.seed}", digest]
-    return Path("outputs") / "-".join(parts)
-
-
-def what_is_run(config: DictConfig) -> DictConfig:
-    """The options that decide what is learnt, the seed apart."""
-    what = OmegaConf.create({k: v for k, v in config.items() if k not in NOT_HASHED})
-    OmegaConf.update(what, "treebank.root", None)  # where it lies does not change what is learnt
-    for name, before in ADDED_LATER.items():
-        part, _, key = name.partition(".")
-        if OmegaConf.select(what, name) == before:
-            what[part].pop(key, None)
-    return what
+def require_loadable(choice: str, chosen: Any) -> None:
+    """ConfigError if a model with this choice could not be loaded by another program."""
+    cls = type(chosen)
+    if reason := why_not_importable(cls) or why_unfit(choice, cls):
+        raise ConfigError(
+            f"{choice}: a model could not be loaded again, for {name_of(cls)} {reason}"
+        )
+    try:
+        same = restore(choice, yaml.safe_load(yaml.safe_dump(describe(chosen))))
+    except (ConfigError, yaml.YAMLError, TypeError) as error:
+        finding = " ".join(str(error).split())
+    else:
+        finding = "they come back changed" if same != chosen else ""
+    if finding:
+        raise ConfigError(
+            f"{choice}: a model could not be loaded again, for the options of {name_of(cls)} "
+            f"cannot be written to a file ({finding}); make them numbers, texts, or lists of these"
+        )
 
 
-def differences(one: DictConfig, other: DictConfig) -> list[str]:
-    """Names of options that differ and decide what is learnt, the seed among them."""
-    flat = [_flat(what_is_run(config)) | {"seed": config.get("seed")} for config in (one, other)]
-    return sorted(name for name in {*flat[0], *flat[1]} if flat[0].get(name) != flat[1].get(name))
-
-
-def _flat(config: DictConfig) -> dict[str, Any]:
-    """Options with their full names."""
-    parts = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(parts, dict)
-    flat: dict[str, Any] = {}
-    for name, part in parts.items():
-        if isinstance(part, dict):
-            flat |= {f"{name!s}.{key!s}".removesuffix("._target_"): v for key, v in part.items()}
-        else:
-            flat[str(name)] = part
-    return flat
+def why_not_importable(cls: type) -> str:
+    """Why no other program could import a class; empty if it could."""
+    if "." in cls.__qualname__:
+        return "is defined inside a function or class; define it in a module"
+    if cls.__module__ in ("__main__", "__mp_main__"):
+        return "is defined in the program that runs; define it in a module that this one imports"
+    parent = cls.__module__.rpartition(".")[0]
+    path = getattr(sys.modules.get(parent), "__path__", None)
+    specs = (finder.find_spec(cls.__module__, path) for finder in sys.meta_path)
+    if next(filter(None, specs), None) is None:
+        return "is in a module that cannot be imported; install it, or run where it is"
+    if getattr(sys.modules.get(cls.__module__), cls.__name__, None) is not cls:
+        return f"is not what {cls.__module__} has under this name"
+    return ""
 
 
 def construct(target: Any, given: dict[str, Any], choice: str) -> Any:
-    """target(**given), with unknown names and wrong types or values told apart from the code's own
-    mistakes.
+    """target(**given); ConfigError for unknown names and wrong types or values, which leaves the
+    code's own mistakes as they are.
     """
     try:
         if not isinstance(given, dict):
@@ -192,11 +143,11 @@ def _explain(prefix: str, error: OmegaConfBaseException) -> str:
 
 
 def unknown_option(error: BaseException | None, prefix: str = "") -> str:
-    """What to say of an option that there is not; nothing if that is not the error."""
+    """Message for an unknown option; empty for other errors."""
     if not isinstance(error, ConfigKeyError | ConfigAttributeError) or error.parent_node is None:
         return ""
     name = f"{prefix}{error.full_key}"
     part, _, key = name.rpartition(".")
     known = [str(option) for option in error.parent_node if option not in ("_target_", "hydra")]
     found = f"{part} has no such option" if part else "there is no such option"
-    return f"option {name}: {found}; {what_there_is(key, known)}"
+    return f"option {name}: {found}; {suggestion(key, known)}"

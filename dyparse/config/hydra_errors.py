@@ -1,4 +1,4 @@
-"""Wrong options of train.py and evaluate.py that Hydra finds: one message says what there is."""
+"""Messages for wrong options of train.py and evaluate.py that Hydra itself finds."""
 
 import os
 import sys
@@ -10,13 +10,13 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.config.build import unknown_option
-from dyparse.config.choices import what_there_is
+from dyparse.config.choices import suggestion
 from dyparse.runtime.entry import print_error, require_streams
 
 
 @contextmanager
 def clear_option_errors() -> Iterator[None]:
-    """Turn what Hydra finds wrong in the command line into a message and exit status 2."""
+    """Print what Hydra finds wrong in the command line as one message; exit status 2."""
     require_streams()
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra raises, rather than prints and exits
     try:
@@ -28,17 +28,17 @@ def clear_option_errors() -> Iterator[None]:
 
 
 def _is_of_the_program(error: BaseException) -> bool:
-    """Whether it was raised after the options had been read: a mistake of the code."""
+    """Whether it was raised after the options had been read, and so is a bug."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     modules = {str(frame.f_globals.get("__name__")) for frame in frames} - {__name__}
     return any(name.startswith("dyparse.") for name in modules)
 
 
 def explanation(error: Exception) -> str:
-    """What is wrong, and what would be right."""
+    """The error in one line, with a remedy."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         choice, _, name = str(error.missing_cfg_file).rpartition("/")
-        return f"there is no {choice} {name!r}; {what_there_is(name, error.options)}"
+        return f"there is no {choice} {name!r}; {suggestion(name, error.options)}"
     if isinstance(error, OverrideParseException):
         return f"{error.override!r} cannot be read as an option; expected key=value: see --help"
     finding = " ".join(str(error).split())

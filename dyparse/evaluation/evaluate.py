@@ -6,7 +6,9 @@ from pathlib import Path
 from omegaconf import DictConfig
 from tqdm import tqdm
 
-from dyparse.config.build import EvaluateOptions, build, checked
+from dyparse.config.build import build, checked
+from dyparse.config.choices import import_modules
+from dyparse.config.options import EvaluateOptions
 from dyparse.errors import ConfigError
 from dyparse.evaluation.score_report import ScoreReport, score_report
 from dyparse.feature import missing_columns
@@ -25,6 +27,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
     _require_values(options, written)
     treebank: Treebank = build(options.treebank, "treebank")
     device = prepare_device(options.device, options.threads, seed=0)
+    import_modules(options.imports)
     parser = Parser.load(options.model, device)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])

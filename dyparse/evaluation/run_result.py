@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dyparse.config.build import TrainOptions
+from dyparse.config.options import TrainOptions
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.error_analysis import require_analysis, require_number

@@ -21,6 +21,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from dyparse.config.build import construct, describe, restore
+from dyparse.config.choices import NotImportedError, no_new_imports
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.errors import CheckpointError, ConfigError
 from dyparse.model.checkpoint_files import (
@@ -107,12 +108,15 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
             [restore("head", head) for head in _as_list(config["heads"])],
             construct(ScorerSizes, config["network"], "network"),
         )
+    except NotImportedError as error:
+        raise CheckpointError(f"{directory}: {error}") from error
     except ConfigError as error:
         raise damaged(path, str(error)) from error
     vocabulary = _read_vocabulary(files)
     own_files = {name: files.read(f"{ENCODER}/{name}") for name in files.encoder_files()}
     try:
-        network = chosen.empty_network(vocabulary, own_files)
+        with no_new_imports():
+            network = chosen.empty_network(vocabulary, own_files)
     except ValueError as error:
         raise damaged(files.directory / VOCABULARY, str(error)) from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted

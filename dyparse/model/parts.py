@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -24,6 +25,11 @@ class ModelConfig:
     encoder: EncoderChoice
     heads: Sequence[HeadChoice]
     sizes: ScorerSizes
+
+    def choices(self) -> list[Any]:
+        """All choices that a model directory names."""
+        features = load_features(self.encoder.features, "encoder.features")
+        return [self.system, self.encoder, *self.heads, *features]
 
     def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
         """The vocabularies of all features and heads, from the training sentences."""

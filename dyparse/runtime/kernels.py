@@ -1,28 +1,24 @@
-"""Numba without reference counts and with a cache that cannot go stale; kernels found by type.
+"""Numba without reference counts; kernels found by type; compiled code kept on disk.
 
 A *kernel* is a compiled function that several choices implement under one name: `legal`, `cost`,
-`follow`, …. Generic code, such as the walk, calls the declared kernel; compiled or not, the call
-reaches the function of that name in the module that defines the class of the first argument. That
-class needs a name of its own, because numba tells NamedTuples apart by name and fields, not by
-module. So the walk is one ordinary cached function, not a closure made anew for every system, and a
-new system needs no registration.
+`follow`, …. Generic code, such as the rollout, calls the declared kernel; compiled or not, the call
+reaches the function of that name in the module that defines the class of the first argument. So a
+new system needs no registration, inside the package or outside.
 """
 
 import functools
-import hashlib
-import os
 import sys
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import overload, register_jitable
 
-F = TypeVar("F", bound=Callable[..., Any])
+from dyparse.errors import DyparseError
+from dyparse.runtime.kernel_cache import KernelCache
+from dyparse.runtime.kernel_sources import hash_of_sources
 
-_PACKAGE = Path(__file__).parents[1]
+F = TypeVar("F", bound=Callable[..., Any])
 
 # No reference counts, which took most of the time of small functions over tuples of arrays. Such a
 # function can neither allocate nor keep an array; numba has the option, but does not document it.
@@ -33,21 +29,39 @@ ONE_ROW: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": T
 def kernel(declared: F) -> F:
     """Turn a declaration into a call of its namesake in the module of the first argument's class.
 
-    Where that module has none, the declaration's own body is what is done.
+    DyparseError if that module has none.
     """
+    return _kernel(declared, None)
+
+
+def optional_kernel(declared: F) -> F:
+    """As `kernel`; where the module has no namesake, the declaration's own body is what is done."""
+    return _kernel(declared, declared)
+
+
+def _kernel(declared: F, default: F | None) -> F:
     name = declared.__name__
+
+    def implementation(cls: type) -> Any:
+        found = getattr(sys.modules[cls.__module__], name, default)
+        if found is None:
+            raise DyparseError(
+                f"{cls.__module__} has no kernel {name}, which {cls.__name__} needs; write it as "
+                f"declared in {declared.__module__}"
+            )
+        return found
 
     @functools.wraps(declared)
     def call(options: Any, *arguments: Any) -> Any:
-        module = sys.modules[type(options).__module__]
-        return getattr(module, name, declared)(options, *arguments)
+        return implementation(type(options))(options, *arguments)
 
     # Not strict: the implementation's parameters are its own affair.
     @overload(call, strict=False, jit_options=ONE_ROW)
     def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
-        found = getattr(sys.modules[options.instance_class.__module__], name, declared)
+        found = implementation(options.instance_class)
         return getattr(found, "py_func", found)  # of one that was made by numba.njit
 
+    call.is_kernel = True  # type: ignore[attr-defined]  # a mark that hash_of_sources looks for
     return cast(F, call)
 
 
@@ -60,45 +74,61 @@ def njit(function: F) -> F:
 
 
 def cached_njit(function: F) -> F:
-    """`numba.njit(nogil=True)`, cached on disk under a key of all kernels of the package.
-
-    Numba's own cache looks only at the file of the function and misses changes in the kernels it
-    calls. Where no cache directory can be written, every process compiles for itself.
-    """
-    dispatcher = numba.njit(nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")(
-        function
-    )
-    if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT=1
-        return function
-    directory = _cache_directory()
-    if directory is None:
-        return cast(F, dispatcher)
+    """For functions that Python calls: `numba.njit(nogil=True)`, compiled code kept on disk."""
     settings: Any = numba.config  # its names are made at run time
-    previous, settings.CACHE_DIR = settings.CACHE_DIR, str(directory)
-    try:
-        dispatcher.enable_caching()
-    finally:
-        settings.CACHE_DIR = previous
-    return cast(F, dispatcher)
+    return function if settings.DISABLE_JIT else cast(F, CompiledFunction(function))
 
 
-@functools.cache
-def _cache_directory() -> Path | None:
-    """Where compiled kernels of exactly these sources lie; `DYPARSE_CACHE` moves it.
+class CompiledFunction:
+    """A function with a numba dispatcher for each set of NamedTuple classes it is called with.
 
-    None if it cannot be written: numba would then use a directory of its own, with stale kernels.
+    The classes decide which kernels are compiled in. So no two sets of kernels share a dispatcher,
+    nor files in the cache.
     """
-    folders = ("system", "exploration", "rollout", "runtime", "evaluation", "data")
-    sources = sorted(path for name in folders for path in (_PACKAGE / name).glob("*.py"))
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sources:
-        digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        directory = Path(os.environ.get("DYPARSE_CACHE") or cache / "dyparse") / name
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            return directory
-    except (OSError, RuntimeError):  # RuntimeError: nobody's home
-        return None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+        self.__name__, self.__doc__ = function.__name__, function.__doc__
+        self._dispatchers: dict[tuple[type, ...], Any] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        found: list[type] = []
+        collect_tuple_classes(arguments, found)
+        classes = tuple(found)
+        dispatcher = self._dispatchers.get(classes)
+        if dispatcher is None:  # of two threads that get here at once, one makes it for both
+            dispatcher = self._dispatchers.setdefault(classes, self._dispatcher(classes))
+        return dispatcher(*arguments)
+
+    def _dispatcher(self, classes: Sequence[type]) -> Any:
+        options: Any = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
+        dispatcher: Any = numba.njit(**options)(self.py_func)
+        if key := hash_of_sources(self.py_func, classes):
+            dispatcher._cache = KernelCache(self.__name__, key)
+        for cls in classes:
+            name_apart(cls)
+        return dispatcher
+
+
+def collect_tuple_classes(values: tuple[Any, ...], found: list[type]) -> None:
+    """Append the classes of all tuples among the values, and inside these, in order."""
+    for value in values:
+        if isinstance(value, tuple):
+            found.append(type(value))
+            collect_tuple_classes(value, found)
+
+
+_named: dict[Any, type] = {}
+
+
+def name_apart(cls: type) -> None:
+    """Rename a class if numba has seen another one with its name and fields.
+
+    By these a dispatcher recognises an argument; where two classes share them, every call would
+    take the slow way through Python to find out that the other one was not meant.
+    """
+    name = cls.__name__
+    for number in range(1, sys.maxsize):
+        if _named.setdefault((cls.__name__, getattr(cls, "_fields", ())), cls) is cls:
+            return
+        cls.__name__ = f"{name}_{number}"

@@ -6,7 +6,7 @@ out. The functions that end in `_all` call a kernel for every row of a batch.
 """
 
 from dyparse.data.sentence import NONE
-from dyparse.runtime.kernels import cached_njit, kernel, njit
+from dyparse.runtime.kernels import cached_njit, kernel, njit, optional_kernel
 from dyparse.system._states import attach
 
 
@@ -48,7 +48,7 @@ def static(options, states, i, gold, is_legal, costs):
     """The canonical move: legal and of least cost; the costs are those that `prefer` left."""
 
 
-@kernel
+@optional_kernel
 def prefer(options, states, i, gold, is_legal, costs):
     """Raise the cost of best moves that training should not aim at; most systems have none."""
 

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 import torch
 from omegaconf import DictConfig, OmegaConf
 
-from dyparse.config.build import TrainOptions, build, checked, construct, run_directory
-from dyparse.config.choices import text_of
+from dyparse.config.build import build, checked, construct, require_loadable
+from dyparse.config.choices import outside_modules, text_of
+from dyparse.config.options import TrainOptions
 from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import (
     CheckpointError,
@@ -56,13 +57,14 @@ from dyparse.training.messages import (
 from dyparse.training.resume import NAME, TrainingFile
 from dyparse.training.run_directory import (
     MODEL,
-    forget,
+    explaining_write_errors,
     identity,
-    keeper,
+    model_saver,
     prepare_directory,
     require_place,
+    run_directory,
+    save_nothing,
     shareable,
-    telling_what_is_kept,
 )
 from dyparse.training.session import Session, TrainingPlan
 from dyparse.training.settings import TrainingSettings
@@ -91,9 +93,9 @@ def from_disk(treebank: Treebank, split: str) -> list[Sentence]:
     return treebank.read(split)
 
 
-def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk) -> dict[str, Any]:
+def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
     """Train a parser as configured; its results on dev and test."""
-    run = build_run(config, choices, read)
+    run = build_run(config, read)
     with ExitStack() as stack:
         world = stack.enter_context(distributed_training(run.device))
         prepared = prepare(run, config, stack) if world.is_first else True
@@ -102,18 +104,18 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
             raise prepared
         if not prepared:
             return finished_results(run)
-        print_line(describe_run(run.parser, run.plan, choices, place(run.device, world)))
+        print_line(describe_run(run.parser, run.plan, place(run.device, world)))
         if run.options.compile:
             leave_uncompiled()
             run.parser.model.encoder.compile(dynamic=True)
         session = Session(run.settings, run.parser, run.plan, world)
         if world.is_first:
             return train_and_save(run, session, shareable(config))
-        deque(loop.train(session, forget, run.file), maxlen=0)
+        deque(loop.train(session, save_nothing, run.file), maxlen=0)
         return {}
 
 
-def build_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
+def build_run(config: DictConfig, read: Read) -> Run:
     """Build what the options ask for, and read the treebank; nothing is written yet."""
     options: TrainOptions = checked(config, TrainOptions)
     treebank: Treebank = build(options.treebank, "treebank")
@@ -122,7 +124,7 @@ def build_run(config: DictConfig, choices: dict[str, str], read: Read) -> Run:
     settings: TrainingSettings = construct(TrainingSettings, options.trainer, "trainer")
     build(options.logger, "logger")
     device = prepare_device(options.device, options.threads, options.seed)
-    directory = run_directory(config, choices, treebank.name)
+    directory = run_directory(config, treebank.name)
     require_place(directory)
 
     print_line(f"treebank  {treebank.describe()}")
@@ -148,6 +150,8 @@ def build_model_config(options: TrainOptions) -> ModelConfig:
         heads = load_heads(options.heads)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    for choice, chosen in (("system", system), ("encoder", encoder), *(("head", h) for h in heads)):
+        require_loadable(choice, chosen)
     return ModelConfig(system, encoder, heads, construct(ScorerSizes, options.network, "network"))
 
 
@@ -217,7 +221,7 @@ def finished_results(run: Run) -> dict[str, Any]:
     print_line(
         f"finished  already; train from the beginning with resume=false\n{result_table(results)}"
     )
-    print_line(next_commands(run.directory / MODEL, run.treebank))
+    print_line(next_commands(run.directory / MODEL, run.treebank, needed_modules(run)))
     return results
 
 
@@ -228,10 +232,10 @@ def train_and_save(run: Run, session: Session, public_config: DictConfig) -> dic
     log = logger.open(run.directory, config)
     failed = True
     try:
-        with telling_what_is_kept(run.file):
+        with explaining_write_errors(run.file):
             # Several processes wait for each other: there a signal ends them as they are.
             with deferring_signals(run.file.stop) if session.world.size == 1 else nullcontext():
-                epochs = loop.train(session, keeper(run.directory), run.file)
+                epochs = loop.train(session, model_saver(run.directory), run.file)
                 curve = follow_training(epochs, run.settings.epochs, run.directory, log)
             run.file.stop_if_asked()  # since the last epoch
             results = finish(run, curve)
@@ -271,8 +275,13 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
     keep_result(run.directory, cell, shared_setting(run.options), curve, measured, run.splits)
-    print_line(next_commands(model, run.treebank))
+    print_line(next_commands(model, run.treebank, needed_modules(run)))
     return results
+
+
+def needed_modules(run: Run) -> list[str]:
+    """Modules outside the package that must be imported before the model can be loaded."""
+    return outside_modules(run.parser.parts.config.choices())
 
 
 def follow_training(

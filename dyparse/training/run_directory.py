@@ -1,5 +1,8 @@
-"""The directory of a run: one process writes to it, it holds one run, and what it tells others
-names no place of the user's machine.
+"""The directory of a run: its name, and what is in it.
+
+A run is named after its choices and a hash of all options that decide what is learned: the same
+command finds the same directory again, and resumes. A directory holds one run, and nothing in it
+names a place of the user's machine.
 """
 
 import hashlib
@@ -11,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dyparse.config.build import differences, what_is_run
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
@@ -29,7 +33,69 @@ CONFIG, MODEL = "config.yaml", "model"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
 WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
+NOT_LEARNED = (  # options that say how and where, and the seed, which is named apart
+    "output",
+    "logger",
+    "device",
+    "threads",
+    "seed",
+    "compile",
+    "resume",
+    "checkpoint_minutes",
+)
 HALF_WRITTEN = re.compile(rf"\.({'|'.join(map(re.escape, WRITTEN))})\.\d+\.tmp")
+
+
+def run_directory(config: DictConfig, treebank_name: str) -> Path:
+    """Where a run writes: `output`, or a name that the same options give again."""
+    if config.output:
+        if HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
+            raise ConfigError(
+                f"output is {config.output!r} for all runs of -m, each would overwrite the last; "
+                "leave it out: every run gets a directory of its own"
+            )
+        return Path(str(config.output))
+    options = learned_options(config)
+    text = OmegaConf.to_yaml(options, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    system, exploration = (options[choice]["_target_"] for choice in ("system", "exploration"))
+    parts = (system, exploration, treebank_name, f"seed{config.seed}", digest)
+    return Path("outputs") / re.sub(r"[^\w.+-]", "_", "-".join(parts))
+
+
+def learned_options(config: DictConfig) -> DictConfig:
+    """The options that decide what is learned, without the seed.
+
+    Classes of the package are named by their modules, wherever these are: moving a class renames no
+    run.
+    """
+    parts: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a DictConfig gives a dict
+    options = {name: part for name, part in parts.items() if name not in NOT_LEARNED}
+    for part in options.values():
+        path = part.get("_target_") if isinstance(part, dict) else None
+        if str(path).startswith("dyparse."):
+            part["_target_"] = str(path).split(".")[-2]
+    for name, key in (("trainer", "_target_"), ("treebank", "root")):  # one class; only a place
+        if isinstance(options.get(name), dict):
+            options[name].pop(key, None)
+    return OmegaConf.create(options)
+
+
+def differences(one: DictConfig, other: DictConfig) -> list[str]:
+    """Names of options that differ and decide what is learned, the seed among them."""
+    flat = [_flat(learned_options(c)) | {"seed": c.get("seed")} for c in (one, other)]
+    return sorted(name for name in {*flat[0], *flat[1]} if flat[0].get(name) != flat[1].get(name))
+
+
+def _flat(config: DictConfig) -> dict[str, Any]:
+    """Options with their full names."""
+    flat: dict[str, Any] = {}
+    for name, part in config.items():
+        if isinstance(part, DictConfig):
+            flat |= {f"{name!s}.{key!s}".removesuffix("._target_"): v for key, v in part.items()}
+        else:
+            flat[str(name)] = part
+    return flat
 
 
 def require_place(directory: Path) -> None:
@@ -47,7 +113,7 @@ def require_place(directory: Path) -> None:
 def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -> bool:
     """Write the options of a run to its directory; whether there is something left to train.
 
-    What an earlier run left there that is no more true is removed.
+    Removes what an earlier run left there that is no longer true.
     """
     has_model = (directory / MODEL / MANIFEST).exists()
     has_result = (directory / RESULT).exists()  # alone where `dyparse compare` kept no model
@@ -57,7 +123,7 @@ def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -
         if (has_model or has_result) and _is_finished(file) and has_model and has_result:
             file.remove()  # a kill may have come before that
             return False
-        _take_up(file)
+        _announce_resume(file)
     else:
         file.remove()
     file.reopen()
@@ -70,7 +136,7 @@ def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -
 
 
 def _is_finished(file: TrainingFile) -> bool:
-    """Whether this very training is; ConfigError if another one is, and would be lost."""
+    """Whether this training is finished; ConfigError if another one is, and would be lost."""
     if file.done and file.done != file.options:
         raise ConfigError(
             f"{file.path.parent}: holds a run on other sentences or in another precision; choose "
@@ -94,7 +160,7 @@ def _require_same_run(directory: Path, config: DictConfig) -> None:
         )
 
 
-def _take_up(file: TrainingFile) -> None:
+def _announce_resume(file: TrainingFile) -> None:
     if file.fits():
         print_line(f"resuming  from {file.path}; train from the beginning with resume=false")
     elif file.path.exists():
@@ -105,51 +171,51 @@ def _take_up(file: TrainingFile) -> None:
 
 
 def identity(config: DictConfig, splits: dict[str, list[Sentence]], precision: str) -> str:
-    """What a training must have in common with a saved one to go on with it: options and words.
+    """A hash of what a training must share with a saved one to resume it: options and sentences.
 
     Where it runs, and how it is logged, may change.
     """
-    what = what_is_run(config)
-    what.update({"seed": config.seed, "treebank": None, "computed in": precision})
-    digest = hashlib.sha256(OmegaConf.to_yaml(what, resolve=True).encode())
+    options = learned_options(config)
+    options.update({"seed": config.seed, "treebank": None, "computed in": precision})
+    digest = hashlib.sha256(OmegaConf.to_yaml(options, sort_keys=True).encode())
     for sentence in (*splits["train"], *splits["dev"]):
         digest.update(sentence.to_conllu().encode())
     return digest.hexdigest()
 
 
 def shareable(config: DictConfig) -> DictConfig:
-    """The options without places of the user's machine: of paths, their last parts."""
-    told: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a DictConfig gives a dict
-    treebank = told["treebank"]
+    """The options without places of the user's machine: of paths, only the last part."""
+    options: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a DictConfig gives a dict
+    treebank = options["treebank"]
     for name in PLACES:
         if treebank.get(name):
             treebank[name] = Path(str(treebank[name])).name
-    if told["output"]:
-        told["output"] = Path(str(told["output"])).name
-    return OmegaConf.create(told)
+    if options["output"]:
+        options["output"] = Path(str(options["output"])).name
+    return OmegaConf.create(options)
 
 
-def keeper(directory: Path) -> Callable[[Parser, dict[str, float]], None]:
-    """Saves the best parser in directory/model."""
+def model_saver(directory: Path) -> Callable[[Parser, dict[str, float]], None]:
+    """A function that saves the best parser so far in directory/model."""
 
-    def keep(best: Parser, figures: dict[str, float]) -> None:
+    def save(best: Parser, figures: dict[str, float]) -> None:
         best.save(directory / MODEL, {"best_epoch": figures})
 
-    return keep
+    return save
 
 
-def forget(_best: Parser, _figures: dict[str, float]) -> None:
-    """What processes other than the first do with the best parser."""
+def save_nothing(_best: Parser, _figures: dict[str, float]) -> None:
+    """What ranks other than the first do with the best parser."""
 
 
 @contextmanager
-def telling_what_is_kept(file: TrainingFile) -> Iterator[None]:
+def explaining_write_errors(file: TrainingFile) -> Iterator[None]:
     """Where something cannot be written, the error says how far the training is saved."""
     try:
         yield
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        remedy = "make room, or mend the directory, and start the same command again"
+        remedy = "make room, or fix the directory, and start the same command again"
         if isinstance(error, BrokenPipeError):
             remedy = "start the same command again"
         raise DyparseError(

@@ -1,30 +1,15 @@
-"""Options: checked by name, type and value; run directories named after what is run."""
+"""Objects from options, checked by name, type and value; and back to names and plain values."""
 
 import dataclasses
 import importlib
-import os
-import re
-import types
-from pathlib import Path
 
 import pytest
-from helpers.tiny import CONF, PROJECT, run, yamls
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
+from helpers.configured import configured
+from helpers.tiny import yamls
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
-from dyparse.config.build import (
-    EvaluateOptions,
-    TrainOptions,
-    build,
-    checked,
-    construct,
-    describe,
-    restore,
-    run_directory,
-)
-from dyparse.config.hydra_errors import clear_option_errors, explanation
+from dyparse.config.build import build, checked, construct, describe, restore
+from dyparse.config.options import EvaluateOptions, TrainOptions
 from dyparse.errors import ConfigError
 from dyparse.evaluation.evaluate import evaluate
 from dyparse.model.sizes import ScorerSizes
@@ -32,18 +17,6 @@ from dyparse.training.run import train
 
 CHOICES = ("encoder", "exploration", "logger", "loss", "system", "treebank")
 FILES = [path for choice in CHOICES for path in yamls(choice)]
-
-
-def configured(*overrides, name="train"):
-    """The configuration of a command line."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose(name, overrides=list(overrides))
-
-
-def named(*overrides, treebank="sample"):
-    """The run directory of a command line."""
-    choices = {"system": "arc_eager", "exploration": "explore"}
-    return run_directory(configured(*overrides), choices, treebank)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -58,15 +31,6 @@ def test_every_yaml_names_the_class_in_the_file_of_its_own_name_and_all_its_fiel
     assert dataclasses.is_dataclass(chosen)
     with pytest.raises(dataclasses.FrozenInstanceError):
         chosen.anything = 1
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-def test_every_alternative_of_a_choice_has_a_yaml(choice):
-    folder = Path(importlib.import_module(f"dyparse.{choice}").__file__).parent
-    helpers = {"check", "conllu_check", "conllu_file", "skipped", "split"}
-    helpers |= {"archive", "download", "fetch", "partial_file", "web_answer"}
-    modules = {path.stem for path in folder.glob("[!_]*.py")} - helpers
-    assert {path.stem for path in yamls(choice)} == modules
 
 
 @pytest.mark.parametrize("path", yamls("trainer"), ids=lambda path: path.stem)
@@ -114,6 +78,10 @@ WRONG = [
     ("device=meta", "device is 'meta'"),
     ("trainer.weight_decay=inf", "trainer.weight_decay is inf"),
     ("treebank._target_=null", "treebank._target_ names no class"),
+    ("treebank._target_=sample", "treebank._target_ names no class: it is 'sample'"),
+    ("system._target_=nosuch.Mine", "system._target_: cannot import nosuch (ModuleNotFoundError"),
+    ("system._target_=json.Mine", "system._target_: json has no class 'Mine'"),
+    ("system._target_=json.JSONDecoder", "is not a dataclass with frozen=True"),
     ("threads=two", "threads"),
     ("device=nosuch", "device is 'nosuch'"),
 ]
@@ -126,7 +94,7 @@ def test_a_wrong_option_is_one_message_that_names_it_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     config = configured("trainer=debug", override)
     with pytest.raises(ConfigError) as caught:
-        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
+        train(config)
     message = str(caught.value)
     assert name in message
     assert "\n" not in message
@@ -141,6 +109,11 @@ def test_a_wrong_option_is_one_message_that_names_it_and_nothing_is_written(
         (["model=x", "+nosuch=1"], "nosuch"),
         (["model=x", "max_tokens_per_batch=many"], "max_tokens_per_batch"),
         (["model=x", "threads=-1"], "threads is -1"),
+        (
+            ["model=x", "imports=[nosuch]"],
+            "cannot import nosuch (ModuleNotFoundError: No module named 'nosuch')",
+        ),
+        (["model=x", "imports=mylab"], "imports"),
     ],
 )
 def test_a_wrong_option_of_an_evaluation_is_one_message_that_names_it(overrides, name):
@@ -150,108 +123,11 @@ def test_a_wrong_option_of_an_evaluation_is_one_message_that_names_it(overrides,
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("override", "told"),
-    [
-        ("nosuch=1", "option nosuch: there is no such option; there are treebank, "),
-        ("+trainer.nosuch=1", "option trainer.nosuch: trainer has no such option; .* patience"),
-        ("trainer=null", "must be a string"),
-        ("output=/dev/null/here", "/dev/null/here: cannot be written .* output=DIR"),
-    ],
-)
-def test_train_py_stops_with_a_message_and_writes_nothing(override, told, tmp_path):
-    done = run("train.py", "trainer=debug", "output=here", override, cwd=tmp_path)
-    assert done.returncode == 2
-    assert re.match(f"error: .*{told}", done.stderr), done.stderr
-    assert done.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("override", "told"),
-    [
-        ("trainer.epoch=1", "option trainer.epoch: trainer has no such option; .* mean 'epochs'"),
-        ("system=arc_eagr", "there is no system 'arc_eagr'; .* did you mean 'arc_eager'"),
-        ("trainer.epochs", "'trainer.epochs' cannot be read as an option; expected key=value"),
-        ("trainer.epochs=[1", "cannot be read as an option"),
-        ("experiment=none", "there is no experiment 'none'; there are fast"),
-        ("~nosuch", "nosuch"),
-    ],
-)
-def test_what_hydra_finds_wrong_is_told_with_what_there_is(override, told):
-    with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
-        configured(override)
-    message = explanation(caught.value)
-    assert re.search(told, message), message
-    assert "\n" not in message
-
-
-def test_a_mistake_of_the_code_is_not_told_as_one_of_the_options(tmp_path):
-    mistake = "        __import__('dyparse.config.choices').choice.find('system', 'nosuch')\n"
-    script, begins = (PROJECT / "train.py").read_text(), "        train(config,"
-    broken = script.replace(begins, mistake + begins)
-    (tmp_path / "train.py").write_text(broken.replace('"conf"', repr(str(CONF))))
-    done = run(tmp_path / "train.py", "trainer=debug", cwd=tmp_path, PYTHONPATH=str(PROJECT))
-    assert done.returncode == 1
-    assert "Traceback" in done.stderr
-    assert "ValueError: no system 'nosuch'" in done.stderr
-
-
-@pytest.mark.parametrize(("kind", "of_ours"), [(ValueError, int), (OSError, os.stat)])
-def test_errors_before_the_program_begins_are_told_and_later_ones_raised(kind, of_ours):
-    with pytest.raises(SystemExit) as caught, clear_option_errors():
-        of_ours("no such thing")
-    assert caught.value.code == 2
-    program = types.ModuleType("dyparse.of_the_test")
-    exec("def work(call):\n    call('no such thing')", vars(program))
-    with pytest.raises(kind), clear_option_errors():
-        program.work(of_ours)
-
-
 def test_sizes_that_no_memory_holds_are_one_message(tmp_path):
     config = configured("trainer=debug", f"output={tmp_path / 'run'}", f"encoder.hidden={10**9}")
     with pytest.raises(ConfigError, match=r"cannot be made .* encoder\.hidden"):
-        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
+        train(config)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_same_options_have_the_same_directory():
-    assert named() == named()
-    assert named("seed=3", "trainer.epochs=4") == named("trainer.epochs=4", "seed=3")
-    assert named().parent == Path("outputs")
-    parts = named("seed=7").name.split("-")
-    assert parts[:4] == ["arc_eager", "explore", "sample", "seed7"]
-
-
-@pytest.mark.parametrize(
-    "override",
-    [
-        "seed=2",
-        "trainer.epochs=26",
-        "trainer=debug",
-        "exploration=static",
-        "exploration.decay=0.8",
-        "encoder.features=[word]",
-        "network.hidden=64",
-        "system.root=first",
-        "treebank=ud",
-    ],
-)
-def test_another_option_has_another_directory(override):
-    assert named(override) != named()
-
-
-@pytest.mark.parametrize("override", ["logger=wandb", "device=cpu", "threads=1"])
-def test_options_that_do_not_change_what_is_learnt_keep_the_directory(override):
-    assert named(override) == named()
-
-
-def test_output_overrides_the_directory():
-    assert named("output=some/where", "seed=4") == Path("some/where")
-
-
-def test_the_treebank_is_part_of_the_directory():
-    assert named(treebank="UD_English-EWT").name.startswith("arc_eager-explore-UD_English-EWT-")
 
 
 @pytest.mark.parametrize(
@@ -295,20 +171,3 @@ def test_only_files_of_the_choice_can_be_restored_with_their_own_options(describ
 def test_construct_fills_in_what_is_not_given():
     assert construct(ScorerSizes, {"hidden": 5}, "network") == ScorerSizes(hidden=5)
     assert construct(ScorerSizes, {}, "network") == ScorerSizes()
-
-
-def test_a_sweep_runs_every_combination_in_its_own_directory(tmp_path):
-    small = ["trainer.max_sentences=12", "trainer.max_tokens_per_batch=30", "encoder.hidden=8"]
-    sweep = ["exploration=static,explore", "seed=1,2", "threads=1"]
-    done = run("train.py", "-m", "trainer=debug", *small, *sweep, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    runs = [path for path in (tmp_path / "outputs").iterdir() if path.is_dir()]
-    names = sorted(path.name.rpartition("-")[0] for path in runs)
-    assert names == [
-        f"arc_eager-{exploration}-sample-seed{seed}"
-        for exploration in ("explore", "static")
-        for seed in (1, 2)
-    ]
-    models = list(tmp_path.glob("outputs/*/model/model.safetensors"))
-    assert len({path.read_bytes() for path in models}) == 4
-    assert {path.name for path in tmp_path.iterdir()} == {"outputs"}

@@ -137,7 +137,11 @@ def test_the_text_names_only_what_is_not_default_in_the_order_of_the_fields():
         ("exploration", "explore:probabilty=1", ["'explore' has no option 'probabilty'"]),
         ("exploration", "explore:a=1", ["'a'; it takes first_epochs, probability"]),
         ("exploration", "static:a=1", ["exploration 'static' has no option 'a'; it takes none"]),
-        ("exploration", "explore:probability", ["'probability' is no option, expected key=value"]),
+        (
+            "exploration",
+            "explore:probability",
+            ["'probability' is not an option, expected key=value"],
+        ),
         ("exploration", "explore:probability=2", ["exploration.probability is 2.0"]),
         ("system", "arc_eager:single_root=perhaps", ["system.single_root is 'perhaps'"]),
         ("system", "buffer:gap=wide", ["gap is 'wide', expected a whole number"]),

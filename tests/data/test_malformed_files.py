@@ -181,7 +181,7 @@ def test_train_and_evaluate_refuse_a_malformed_treebank_before_they_write(
         config = train_config.copy()
         config.treebank.train = config.treebank.dev = str(tmp_path / "good.conllu")
         config.treebank[split] = str(path)
-        status, out, err = call(lambda given=config: train(given, CHOICES))
+        status, out, err = call(lambda given=config: train(given))
         assert out.startswith("treebank  ")
         assert_refused((status, "", err), case, path)
     assert_refused(evaluated(path, json=str(tmp_path / "figures.json")), case, path)

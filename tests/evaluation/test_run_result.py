@@ -10,7 +10,8 @@ from helpers.made_results import made_analysis
 from helpers.tiny import CONF
 from hydra import compose, initialize_config_dir
 
-from dyparse.config.build import TrainOptions, checked
+from dyparse.config.build import checked
+from dyparse.config.options import TrainOptions
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import (
     FORMAT_VERSION,

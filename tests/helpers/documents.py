@@ -11,7 +11,8 @@ from pathlib import Path
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from dyparse.config.build import TrainOptions, build, checked, construct
+from dyparse.config.build import build, checked, construct
+from dyparse.config.options import TrainOptions
 from dyparse.model.sizes import ScorerSizes
 from helpers.tiny import CONF
 

@@ -1,32 +1,17 @@
-"""Compiled kernels: found by the type of their first argument, cached without going stale."""
+"""Kernels: found by the class of their first argument, whatever that class is called."""
 
 import importlib
-import json
-import os
-import pkgutil
-import shutil
-import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import numba
 import pytest
-from helpers.tiny import PROJECT, yamls
-from numba import njit
-from omegaconf import OmegaConf
+from helpers.programs import python
 
-from dyparse.config.build import build
-from dyparse.runtime.kernels import kernel
+from dyparse.errors import DyparseError
+from dyparse.runtime.kernels import cached_njit, kernel, optional_kernel
 
-MOVES = """
-import json, sys
-from dyparse import system
-import dyparse.runtime.kernels
-found = system.load("arc_eager")
-states = found.start([1, 2, 3])
-print(json.dumps(found.legal(states).tolist()))
-"""
 WALK = """
 import json, sys
 import numpy as np
@@ -46,26 +31,34 @@ result = [visited.features, visited.legal, np.where(visited.legal, visited.cost,
 print(json.dumps([array.tolist() for array in (*result, decode_greedily(found, scorer, words))]))
 assert "torch" not in sys.modules
 """
+SHAPE = """
+from typing import NamedTuple
+from dyparse.runtime.kernels import njit
 
+class Shape(NamedTuple):
+    side: float
 
-def python(program, cwd=PROJECT, **environment):
-    """What a Python program prints, as JSON."""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=cwd,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+@njit
+def area(shape, factor):
+    return factor * {formula}
+"""
 
 
 @kernel
 def area(shape, factor):
     """The area of a shape, times a factor."""
+
+
+@optional_kernel
+def corners(shape):  # noqa: ARG001 - a shape without corners
+    return 0
+
+
+@cached_njit
+def describe(pair, factor):
+    """The area of both shapes, and the corners of the first."""
+    one, other = pair
+    return area(one, factor) + area(other, factor), corners(one)
 
 
 class Square(NamedTuple):
@@ -76,6 +69,10 @@ class Circle(NamedTuple):
     radius: float
 
 
+class Triangle(NamedTuple):
+    side: float
+
+
 @pytest.fixture
 def shapes(monkeypatch):
     """A square and a circle whose kernels live in modules of their own."""
@@ -84,74 +81,64 @@ def shapes(monkeypatch):
         (Circle, lambda shape, factor: factor * 3.0 * shape.radius * shape.radius),
     ):
         module = ModuleType(f"module_of_{cls.__name__}")
-        module.area = njit(function)
+        module.area = numba.njit(function)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setattr(cls, "__module__", module.__name__)
+    monkeypatch.setattr(sys.modules["module_of_Square"], "corners", lambda _: 4, raising=False)
     return Square(2.0), Circle(2.0)
+
+
+@pytest.fixture
+def same_names(tmp_path, monkeypatch):
+    """Instances of two classes that have the same name and fields, but other kernels."""
+    monkeypatch.syspath_prepend(tmp_path)
+    formulas = {"squares": "shape.side * shape.side", "cubes": "shape.side * shape.side * 6.0"}
+    made = []
+    for name, formula in formulas.items():
+        (tmp_path / f"{name}.py").write_text(SHAPE.format(formula=formula))
+        made.append(importlib.import_module(name).Shape(2.0))
+    yield made
+    for name in formulas:
+        del sys.modules[name]
 
 
 def test_a_kernel_is_the_namesake_in_the_module_of_the_first_argument(shapes):
     square, circle = shapes
     assert area(square, 1.0) == 4.0
     assert area(circle, 2.0) == 24.0
-
-    @njit
-    def compiled(shape, factor):
-        return area(shape, factor) + 1.0
-
-    assert compiled(square, 1.0) == 5.0
-    assert compiled(circle, 2.0) == 25.0
+    assert describe((square, square), 1.0) == (8.0, 4)
+    assert describe((circle, circle), 2.0) == (48.0, 0)
+    assert describe((square, circle), 1.0) == (16.0, 4)
+    assert describe((circle, square), 1.0) == (16.0, 0)
     assert area.__doc__ == "The area of a shape, times a factor."
 
 
-def test_types_that_kernels_are_found_by_have_names_of_their_own():
-    """Numba tells NamedTuples apart by name and fields, not by module."""
-    types = [type(chosen("system", path).options) for path in yamls("system")]
-    types += [type(chosen("exploration", path).policy) for path in yamls("exploration")]
-    assert len({cls.__name__ for cls in types}) == len(set(types)) >= 4  # some share a policy
+def test_a_missing_kernel_is_an_error_that_names_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "triangles", ModuleType("triangles"))
+    monkeypatch.setattr(Triangle, "__module__", "triangles")
+    message = "triangles has no kernel area, which Triangle needs; write it as declared in"
+    with pytest.raises(DyparseError, match=message):
+        area(Triangle(3.0), 1.0)
+    with pytest.raises(DyparseError, match=message):
+        describe((Triangle(3.0), Triangle(3.0)), 1.0)
 
 
-def chosen(choice, path):
-    return build(OmegaConf.to_container(OmegaConf.load(path)), choice)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_classes_of_the_same_name_keep_their_own_kernels(same_names, order):
+    one, other = (same_names[k] for k in order)
+    expected = {type(same_names[0]): 4.0, type(same_names[1]): 24.0}
+    for pair in ((one, one), (other, other), (one, other), (other, one), (one, one)):
+        assert describe(pair, 1.0)[0] == sum(expected[type(shape)] for shape in pair)
+
+
+def test_calls_stay_fast_for_classes_of_the_same_name(same_names, monkeypatch):
+    """Not through the compiler: numba's dispatcher knows the types of both."""
+    pairs = [(shape, shape) for shape in same_names]
+    assert [describe(pair, 1.0) for pair in pairs] == [(8.0, 0), (48.0, 0)]
+    with monkeypatch.context() as patch:
+        patch.setattr(numba.core.dispatcher.Dispatcher, "_compile_for_args", None)
+        assert [describe(pair, 1.0) for pair in pairs] == [(8.0, 0), (48.0, 0)]
 
 
 def test_kernels_run_as_plain_python_with_the_same_result():
     assert python(WALK, NUMBA_DISABLE_JIT="1") == python(WALK)
-
-
-def test_the_cache_is_where_it_is_wanted_and_a_changed_kernel_is_compiled_anew(tmp_path):
-    package = shutil.copytree(
-        PROJECT / "dyparse",
-        tmp_path / "dyparse",
-        ignore=shutil.ignore_patterns("__pycache__", "sample_data"),
-    )
-    cache = {"DYPARSE_CACHE": str(tmp_path / "cache")}
-    before = python(MOVES, tmp_path, **cache)
-    assert list(Path(cache["DYPARSE_CACHE"]).rglob("*.nbi"))
-    source = package / "system" / "arc_eager.py"
-    changed = source.read_text().replace("out[SHIFT] = b > 0\n", "out[SHIFT] = b > 1\n")
-    assert changed != source.read_text()
-    source.write_text(changed)
-    after = python(MOVES, tmp_path, **cache)
-    assert before == [[True, False, False, False]] * 3
-    assert after == [[False, False, False, False]] * 3
-
-
-def test_without_a_place_for_the_cache_everything_still_works(tmp_path):
-    (tmp_path / "file").touch()
-    nowhere = str(tmp_path / "file" / "cache")
-    assert python(MOVES, DYPARSE_CACHE=nowhere) == [[True, False, False, False]] * 3
-
-
-def test_every_class_that_finds_kernels_is_another_one_for_numba():
-    """numba tells NamedTuples apart by name and fields; two alike would share compiled code."""
-    owners = {}
-    for folder in ("system", "exploration"):
-        package = importlib.import_module(f"dyparse.{folder}")
-        for found in pkgutil.iter_modules(package.__path__):
-            module = importlib.import_module(f"{package.__name__}.{found.name}")
-            for name, member in vars(module).items():
-                if hasattr(member, "_fields") and member.__module__ == module.__name__:
-                    assert name not in owners, f"{name} is in {owners[name]} and {module.__name__}"
-                    owners[name] = module.__name__
-    assert {"ArcEagerOptions", "StaticPolicy"} <= set(owners)

@@ -32,7 +32,7 @@ def train_here(directory, *overrides):
     """A small training in this process."""
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("train", [*SMALL, f"output={directory}", *overrides])
-    return train(config, CHOICES)
+    return train(config)
 
 
 def ended(process, number, when):
@@ -214,7 +214,7 @@ def test_an_unfinished_training_on_other_sentences_is_not_thrown_away(tmp_path, 
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("train", [*SMALL, f"output={tmp_path / 'run'}"])
     with pytest.raises(ConfigError, match=r"unfinished training on other sentences.*resume=false"):
-        train(config, CHOICES, read=fewer)
+        train(config, read=fewer)
     assert (tmp_path / "run" / NAME).read_bytes() == state
 
 
@@ -302,7 +302,7 @@ def test_scores_on_other_test_sentences_are_told_as_such(tmp_path):
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("train", [*SMALL, f"output={tmp_path / 'run'}", "trainer.epochs=1"])
     with pytest.warns(DyparseWarning, match=r"test sentences have changed since.*evaluate\.py"):
-        train(config, CHOICES, read=fewer)
+        train(config, read=fewer)
 
 
 def test_standard_output_that_ends_is_named_and_the_training_is_saved(undisturbed, tmp_path):
@@ -329,15 +329,15 @@ def test_a_finished_run_on_other_sentences_is_not_written_over(tmp_path):
     before = (tmp_path / "run" / "model" / "model.safetensors").read_bytes()
     refused = pytest.raises(ConfigError, match=r"holds a run on other sentences.*resume=false")
     with refused:
-        train(config, CHOICES, read=fewer)
+        train(config, read=fewer)
     result = (tmp_path / "run" / "result.json").rename(tmp_path / "result.json")
     with refused:
-        train(config, CHOICES, read=fewer)
+        train(config, read=fewer)
     assert (tmp_path / "run" / "model" / "model.safetensors").read_bytes() == before
     result.rename(tmp_path / "run" / "result.json")
     shutil.rmtree(tmp_path / "run" / "model")  # as `dyparse compare` does
     with refused:
-        train(config, CHOICES, read=fewer)
+        train(config, read=fewer)
     assert (tmp_path / "run" / "result.json").exists()
 
 

@@ -42,7 +42,7 @@ def configured(name, *overrides):
 def trained_here(directory, *overrides):
     """The results of a small training in this process."""
     config = configured("train", *SMALL, f"output={directory}", *overrides)
-    return train(config, CHOICES)
+    return train(config)
 
 
 def write(path, sentences):
@@ -127,7 +127,7 @@ def test_the_table_of_results_is_that_of_the_model_that_was_kept(debug_run):
 def test_the_same_seed_gives_the_same_bytes_in_another_process(debug_run, tmp_path):
     _, directory = debug_run
     overrides = ["trainer=debug", "trainer.epochs=2", "threads=1", f"output={tmp_path / 'again'}"]
-    train(configured("train", *overrides), CHOICES)
+    train(configured("train", *overrides))
     for name in ("model.safetensors", "config.yaml", "vocabulary.json"):
         first, again = (path / "model" / name for path in (directory, tmp_path / "again"))
         assert first.read_bytes() == again.read_bytes(), name
@@ -286,7 +286,7 @@ def test_a_treebank_that_is_not_there_writes_nothing(tmp_path, monkeypatch):
         ["treebank=files", "treebank.train=none.conllu"],
     ):
         with pytest.raises(TreebankError):
-            train(configured("train", *SMALL, *overrides), CHOICES)
+            train(configured("train", *SMALL, *overrides))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -376,7 +376,7 @@ def test_every_experiment_runs_for_one_epoch(path, tmp_path):
 def test_a_seed_that_cannot_be_used_is_one_message(override, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match="seed"):
-        train(configured("train", "trainer=debug", override), CHOICES)
+        train(configured("train", "trainer=debug", override))
     assert list(tmp_path.iterdir()) == []
 
 

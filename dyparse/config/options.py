@@ -1,0 +1,47 @@
+"""The options of train.py and evaluate.py: schemas of conf/train.yaml and conf/evaluate.yaml."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class TrainOptions:
+    """Options of train.py; those of the choices are fields of their classes."""
+
+    treebank: Any
+    encoder: Any
+    system: Any
+    exploration: Any
+    loss: Any
+    trainer: Any
+    logger: Any
+    heads: list[str]
+    network: Any
+    seed: int
+    device: str
+    threads: int | None
+    compile: bool
+    resume: bool
+    checkpoint_minutes: float
+    output: str | None
+
+    def __post_init__(self) -> None:
+        if not self.checkpoint_minutes > 0:
+            raise ValueError(
+                f"checkpoint_minutes is {self.checkpoint_minutes}, expected more than 0"
+            )
+
+
+@dataclass
+class EvaluateOptions:
+    """Options of evaluate.py."""
+
+    model: str
+    treebank: Any
+    split: str
+    device: str
+    threads: int | None
+    max_tokens_per_batch: int
+    json: str | None
+    conllu: str | None
+    imports: list[str] = field(default_factory=list)  # modules with classes that the model needs
