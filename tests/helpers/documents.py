@@ -13,7 +13,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from dyparse.config.build import build, checked, construct
 from dyparse.config.options import TrainOptions
-from dyparse.model.sizes import ScorerSizes
+from dyparse.training.run import build_model_config
+from dyparse.training.settings import TrainingSettings
 from helpers.tiny import CONF
 
 
@@ -58,7 +59,8 @@ def require_valid_training(words: list[str]) -> None:
     assert {word for word in words if word.startswith("-")} <= {"-m", "--help"}
     for config in composed("train", words):
         options = checked(config, TrainOptions)
-        construct(ScorerSizes, options.network, "network")
+        build_model_config(options)
+        construct(TrainingSettings, options.trainer, "trainer")
         for name, given in vars(options).items():
             if isinstance(given, dict) and "_target_" in given:  # a choice
                 build(given, name)
