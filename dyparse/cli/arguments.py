@@ -60,9 +60,9 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         "--precision",
         default="auto",
         choices=("auto", "float32", "mixed", "bfloat16"),
-        help="precision of the network: bfloat16 throughout, mixed (bfloat16 after the encoder), or float32, "
-        "which gives the same trees on every machine; auto uses bfloat16 where the device has "
-        "instructions for it (default: %(default)s)",
+        help="precision of the network: bfloat16 throughout, mixed (bfloat16 after the encoder), "
+        "or float32, which gives the same trees on every machine; auto uses bfloat16 where the "
+        "device has instructions for it (default: %(default)s)",
     )
     command.add_argument(
         "--max-tokens-per-batch",
