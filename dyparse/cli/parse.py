@@ -2,12 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from tqdm import tqdm
 
@@ -30,6 +30,8 @@ from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, w
 from dyparse.parsing.worker_pool import WorkerPool, threads_per_worker
 from dyparse.runtime.atomic_files import replacing, require_apart
 from dyparse.runtime.console import print_notice
+
+Pieces: TypeAlias = Generator[tuple[bytes, int], None, None]  # CoNLL-U, number of sentences in it
 
 
 def register(commands: Commands) -> None:
@@ -84,18 +86,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def parse_here(sentences: Iterable[Sentence], settings: Settings) -> Iterator[tuple[bytes, int]]:
-    """Parse in this process; CoNLL-U in pieces, with the number of sentences in each."""
+def parse_here(sentences: Iterable[Sentence], settings: Settings) -> Pieces:
+    """Parse in this process, a sentence per piece."""
     parser = load_parser(settings)
     totals = Totals(on_missing=warn_of_missing_tags)
     for piece in parse_stream(parser, sentences, settings, totals):
         yield piece, 1
 
 
-def parse_with_workers(
-    chunks: Iterator[Chunk], settings: Settings, workers: int
-) -> Iterator[tuple[bytes, int]]:
-    """Parse in several processes, or here if there is one chunk only; the same, in larger pieces.
+def parse_with_workers(chunks: Iterator[Chunk], settings: Settings, workers: int) -> Pieces:
+    """Parse in several processes, a chunk per piece; or here, if there is one chunk only.
 
     An error comes after the pieces that one process would have written before it.
     """
@@ -118,9 +118,10 @@ def parse_with_workers(
             yield parsed.output, parsed.sentences
 
 
-def write_output(pieces: Iterable[tuple[bytes, int]], output: Path | None) -> None:
+def write_output(pieces: Pieces, output: Path | None) -> None:
     """Write CoNLL-U to standard output, or to a file that appears whole, with a progress bar."""
     with ExitStack() as stack:
+        stack.enter_context(closing(pieces))  # which ends the workers
         bar = tqdm(unit=" sentences", desc="parsing", disable=None if output else True)
         stack.enter_context(bar)
         out: IO[bytes] = sys.stdout.buffer
