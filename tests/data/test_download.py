@@ -201,7 +201,9 @@ def test_redirects_are_followed_within_the_web_and_never_back_to_http(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "body", [BODY[:200], BODY[:-4], BODY[:-8] + b"\0" * 8, b"<html>", gzip.compress(b"no tar"), b""]
+    "body",
+    [BODY[:200], BODY[:-4], BODY[:-8] + b"\0" * 8, b"<html>", gzip.compress(b"no tar"), b""],
+    ids=["beginning", "end missing", "wrong checksum", "page", "no tar", "nothing"],
 )
 def test_a_damaged_archive_is_refused(body, tmp_path):
     assert_refused(tmp_path, "not an intact .tar.gz archive", body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dyparse.data.sentence import Sentence
-from helpers.exhaustive import are_trees, root_children
+from dyparse.evaluation.exhaustive import are_trees, root_children
 
 
 def assert_tree(sentence: Sentence) -> None:

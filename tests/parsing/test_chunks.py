@@ -8,8 +8,8 @@ import pytest
 from helpers.parse_input import BAD, ODD, UNTAGGED
 from helpers.tiny import sample
 
-from dyparse.data.batch import windows
 from dyparse.data.conllu import Block
+from dyparse.data.sampler import windows
 from dyparse.errors import TreebankError
 from dyparse.model.parser import WORDS_PER_WINDOW
 from dyparse.parsing.chunks import WORDS_PER_CHUNK, Chunk, count_words, parse_chunk, read_chunks
