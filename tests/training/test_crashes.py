@@ -88,7 +88,7 @@ def test_a_training_killed_again_and_again_ends_like_an_undisturbed_one(undistur
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
 )
-def test_a_signal_saves_the_training_and_the_same_command_goes_on(
+def test_a_signal_saves_the_training_and_the_same_command_resumes_it(
     number, status, undisturbed, tmp_path
 ):
     process = started(tmp_path, "output=run", "checkpoint_minutes=1000")
@@ -96,7 +96,7 @@ def test_a_signal_saves_the_training_and_the_same_command_goes_on(
     assert ended_with == status, out + err
     assert "Traceback" not in err
     assert "stopped: saved after epoch " in err
-    assert "the same command goes on from there" in err
+    assert "the same command resumes from there" in err
     assert not list(tmp_path.rglob(".*.tmp"))
     again = run("train.py", *SMALL, "output=run", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
@@ -104,7 +104,7 @@ def test_a_signal_saves_the_training_and_the_same_command_goes_on(
     assert outcome(tmp_path / "run") == undisturbed[0]
 
 
-def test_where_the_state_cannot_be_saved_training_goes_on_with_a_warning(
+def test_where_the_state_cannot_be_saved_training_continues_with_a_warning(
     undisturbed, tmp_path, monkeypatch
 ):
     real = training_state.write
@@ -115,7 +115,7 @@ def test_where_the_state_cannot_be_saved_training_goes_on_with_a_warning(
         real(path, content)
 
     monkeypatch.setattr(training_state, "write", full)
-    with pytest.warns(DyparseWarning, match=r"No space left .* goes on and is not saved yet"):
+    with pytest.warns(DyparseWarning, match=r"No space left .* continues and is not saved yet"):
         train_here(tmp_path / "run")
     assert outcome(tmp_path / "run") == undisturbed[0]
 
@@ -227,7 +227,7 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     assert {path.name for path in tmp_path.rglob(".*.tmp")} == {".mine.123.tmp"}
 
 
-def test_the_same_command_after_the_end_trains_nothing_and_tells_the_results(tmp_path, capsys):
+def test_the_same_command_after_the_end_trains_nothing_and_prints_the_results(tmp_path, capsys):
     results = train_here(tmp_path / "run", "trainer.epochs=1")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*")}
     capsys.readouterr()
@@ -276,7 +276,7 @@ def test_a_finished_run_whose_result_was_removed_is_run_again(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["model/model.safetensors", "model/config.yaml", "result.json"])
-def test_a_finished_run_that_was_damaged_is_not_told_as_a_sound_one(name, tmp_path):
+def test_a_finished_run_that_was_damaged_is_not_reported_as_sound(name, tmp_path):
     train_here(tmp_path / "run", "trainer.epochs=1")
     path = tmp_path / "run" / name
     path.write_bytes(path.read_bytes()[:100])
@@ -294,7 +294,7 @@ def test_what_is_in_the_way_of_a_run_is_found_before_anything_is_written(name, t
     assert list((tmp_path / "run").iterdir()) == [path]
 
 
-def test_scores_on_other_test_sentences_are_told_as_such(tmp_path):
+def test_scores_on_a_previous_test_set_come_with_a_warning(tmp_path):
     def fewer(treebank, split):
         return treebank.read(split)[: 30 if split == "test" else None]
 
@@ -360,7 +360,7 @@ def test_a_signal_after_the_last_epoch_is_not_forgotten(tmp_path, monkeypatch):
     assert (tmp_path / "run" / "result.json").exists()
 
 
-def test_a_model_that_is_gone_at_the_end_is_told_with_the_remedy(tmp_path, monkeypatch):
+def test_a_model_that_is_gone_at_the_end_is_an_error_with_the_remedy(tmp_path, monkeypatch):
     from dyparse.training import run as experiment
 
     real = experiment.follow_training
@@ -375,7 +375,7 @@ def test_a_model_that_is_gone_at_the_end_is_told_with_the_remedy(tmp_path, monke
         train_here(tmp_path / "run", "trainer.epochs=1")
 
 
-def test_ctrl_c_saves_although_nobody_reads_what_is_told(undisturbed, tmp_path):
+def test_ctrl_c_saves_although_nobody_reads_the_output(undisturbed, tmp_path):
     process = started(tmp_path, "output=run", "checkpoint_minutes=1000")
     process.stderr.close()
     while process.poll() is None and not (tmp_path / "run" / NAME).exists():

@@ -69,9 +69,9 @@ def test_two_processes_give_the_result_of_one_with_the_same_batches(tmp_path, ch
     options = [*SMALL, *changed]
     alone = run("train.py", *options, f"output={one}", cwd=tmp_path)
     assert alone.returncode == 0, alone.stderr
-    told = torchrun(tmp_path, *options, f"output={two}")
-    assert "2 processes" in told
-    assert told.count("epoch   1/3") == told.count("epoch   3/3") == 1  # one set of logs
+    printed = torchrun(tmp_path, *options, f"output={two}")
+    assert "2 processes" in printed
+    assert printed.count("epoch   1/3") == printed.count("epoch   3/3") == 1  # one set of logs
     for a, b in zip(curve(one), curve(two), strict=True):
         assert a["loss"] == pytest.approx(b["loss"], rel=1e-3)
         assert a["cost_per_state"] == pytest.approx(b["cost_per_state"], rel=0.05, abs=1e-3)
@@ -91,8 +91,8 @@ def test_two_processes_that_were_killed_resume(tmp_path):
     subprocess.run(["pkill", "-KILL", "-f", f"output={broken}"], check=True)  # all three of them
     process.communicate()
     assert not (broken / "result.json").exists()
-    told = torchrun(tmp_path, *options, f"output={broken}")
-    assert told.count("resuming") == 1
+    printed = torchrun(tmp_path, *options, f"output={broken}")
+    assert printed.count("resuming") == 1
     first, second = (load_file(path / "model" / "model.safetensors") for path in (whole, broken))
     assert all(torch.equal(first[name], second[name]) for name in first)
 

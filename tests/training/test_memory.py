@@ -85,7 +85,7 @@ def test_an_error_on_one_of_several_threads_reaches_the_caller(monkeypatch, thre
         list(parser.parse_sentences(TRAIN, max_tokens_per_batch=40))
 
 
-def test_what_was_read_before_a_fault_is_parsed_before_it_is_told(monkeypatch):
+def test_sentences_before_a_fault_are_parsed_before_it_is_raised(monkeypatch):
     monkeypatch.setattr(parsers, "WORDS_PER_WINDOW", 60)
     parser = fresh_parser(TRAIN)
 

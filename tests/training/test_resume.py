@@ -165,8 +165,8 @@ def killed(command, cwd, when):
 
 def test_the_same_command_after_a_kill_gives_the_model_of_an_undisturbed_run(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    told = run("train.py", *SMALL, f"output={whole}", cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
+    done = run("train.py", *SMALL, f"output={whole}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert not (whole / NAME).exists()
     command = [sys.executable, str(PROJECT / "train.py"), *SMALL, f"output={broken}"]
     printed = killed([*command, "checkpoint_minutes=0.0001"], tmp_path, (broken / NAME).exists)
