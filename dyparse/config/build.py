@@ -15,7 +15,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBase
 
 from dyparse.config.choices import (
     find,
-    find_outside,
+    find_class,
     name_of,
     no_new_imports,
     require_size,
@@ -44,7 +44,7 @@ def build(options: dict[str, Any], choice: str) -> Any:
     if not isinstance(target, str) or "." not in target:
         raise ConfigError(f"{choice}._target_ names no class: it is {target!r}")
     try:
-        cls = find_outside(choice, target)
+        cls = find_class(choice, target)
     except ValueError as error:
         raise ConfigError(f"{choice}._target_: {error}") from error
     try:

@@ -12,6 +12,7 @@ import inspect
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
@@ -21,8 +22,7 @@ from typing import Any
 from dyparse.errors import ConfigError
 
 MOST_OF_COMPILED = 2**31 - 1  # whole numbers, in code that numba has compiled
-WORD = r"[^\W\d]\w*"
-MODULE, PATH = re.compile(rf"{WORD}(\.{WORD})*"), re.compile(rf"{WORD}(\.{WORD})+")
+PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 _may_import = ContextVar("may_import", default=True)
 
@@ -44,13 +44,13 @@ def find(folder: str, name: str) -> Any:
     A path is imported, from the current directory too, unless within `no_new_imports`.
     """
     if PATH.fullmatch(name):
-        return find_outside(folder, name)
+        return find_class(folder, name)
     if name not in names(folder):
         raise ValueError(f"no {folder} {name!r}; {suggestion(name, names(folder))}")
     return _alternative(folder, importlib.import_module(f"dyparse.{folder}.{name}"))
 
 
-def find_outside(folder: str, path: str) -> Any:
+def find_class(folder: str, path: str) -> Any:
     """The class of a dotted path, if it can serve as this choice; ValueError says why not."""
     module_name, _, class_name = path.rpartition(".")
     if _may_import.get():
@@ -59,8 +59,8 @@ def find_outside(folder: str, path: str) -> Any:
         module = sys.modules[module_name]
     else:
         raise NotImportedError(
-            f"{folder} {path} is not part of dyparse; import {module_name} first, or name it: "
-            f"dyparse parse --import {module_name} …, python evaluate.py imports=[{module_name}] …"
+            f"this model needs {path}; import {module_name} before loading it, or name it: "
+            f"dyparse parse --import {module_name} …, evaluate.py 'imports=[{module_name}]' …"
         )
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
@@ -81,28 +81,29 @@ def no_new_imports() -> Iterator[None]:
 
 
 def import_modules(module_names: Iterable[str]) -> None:
-    """Import modules that the user has named, so that models can use their classes."""
+    """Import modules that the user has named; ConfigError if one cannot be imported."""
     for name in module_names:
         try:
             import_module(name)
         except ValueError as error:
-            raise ConfigError(f"cannot import {name}: {error}") from error
+            raise ConfigError(str(error)) from error
 
 
 def import_module(name: str) -> ModuleType:
-    """A module by its name, also from the current directory; ValueError if there is none."""
-    if not MODULE.fullmatch(name):
-        raise ValueError(f"{name!r} is not the name of a module")
+    """A module by its name, also from the current directory; ValueError if it has an error."""
     here = str(Path.cwd())
     if not {"", here} & set(sys.path):
         sys.path.append(here)
     try:
         return importlib.import_module(name)
-    except ImportError as error:
-        is_it = isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}.")
-        remedy = "is it installed, or in the current directory?"
+    except Exception as error:  # a module of the user may raise anything
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [f for f in frames if f.filename != __file__ and "importlib" not in f.filename]
+        place = f", {own[-1].filename}:{own[-1].lineno}" if own else ""
+        finding = " ".join(f"{type(error).__name__}: {error}".split())
         raise ValueError(
-            f"no module {error.name!r}; {remedy}" if is_it else f"{name}: {error}"
+            f"cannot import {name} ({finding}{place}); expected a module in the current directory, "
+            "on PYTHONPATH or installed"
         ) from error
 
 
@@ -166,6 +167,12 @@ def name_of(chosen: Any) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
+def outside_modules(chosen: Iterable[Any]) -> list[str]:
+    """Modules of those objects whose classes are not part of the package."""
+    modules = dict.fromkeys(type(one).__module__ for one in chosen)
+    return [name for name in modules if not name.startswith("dyparse.")]
+
+
 def load(folder: str, text: str, **options: Any) -> Any:
     """The alternative that `NAME` or `NAME:KEY=VALUE,…` means, with more options by name."""
     name, _, listed = text.partition(":")
@@ -178,20 +185,6 @@ def load(folder: str, text: str, **options: Any) -> Any:
     for key, value in options.items():
         require_size(value, key)
     return target(**options)
-
-
-def overrides(folder: str, text: str) -> list[str]:
-    """`NAME:KEY=VALUE,…` as options of train.py: `attardi` is [system=attardi].
-
-    A class outside the package takes the place of the whole group, with its own defaults.
-    """
-    name, _, listed = text.partition(":")
-    options = [option.partition("=") for option in filter(None, listed.split(","))]
-    is_outside, add = PATH.fullmatch(name), ""
-    chosen = [f"{folder}={name}"]
-    if is_outside:
-        chosen, add = [f"~{folder}", f"+{folder}._target_={name}"], "+"
-    return [*chosen, *(f"{add}{folder}.{key}={for_hydra(value)}" for key, _, value in options)]
 
 
 def text_of(chosen: Any) -> str:

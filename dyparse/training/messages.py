@@ -1,11 +1,12 @@
 """What a training tells on the terminal."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
-from dyparse.config.choices import for_hydra, options_given
+from dyparse.config.choices import for_hydra, name_of, options_given
 from dyparse.model.parser import Parser
 from dyparse.training.distributed import World
 from dyparse.training.session import Lesson
@@ -52,15 +53,20 @@ def result_table(results: dict[str, dict[str, float]]) -> str:
     return "\n".join([*rows, ""])
 
 
-def next_commands(model: Path, treebank: Treebank) -> str:
-    """Where the model is, and what to do with it, on the treebank of the training."""
-    choice = type(treebank).__module__.rpartition(".")[2]
+def next_commands(model: Path, treebank: Treebank, imports: Sequence[str] = ()) -> str:
+    """Where the model is, and commands to use it; imports are modules outside the package that it
+    needs.
+    """
+    name = name_of(treebank)
+    choice, add = (f"treebank._target_={name}", "+") if "." in name else (f"treebank={name}", "")
     options = [
-        f"treebank.{name}={for_hydra(str(value))}"
-        for name, value in options_given(treebank)
+        f"{add}treebank.{key}={for_hydra(str(value))}"
+        for key, value in options_given(treebank)
         if value is not None
     ]
-    chosen = [f"model={for_hydra(str(model))}", f"treebank={choice}", *options]
+    needed = [f"imports=[{','.join(imports)}]"] if imports else []
+    chosen = [f"model={for_hydra(str(model))}", choice, *options, *needed]
     evaluate = shlex.join(["python", "evaluate.py", *chosen])
-    parse = shlex.join(["dyparse", "parse", str(model), "FILE.conllu"])
+    named = [word for module in imports for word in ("--import", module)]
+    parse = shlex.join(["dyparse", "parse", *named, str(model), "FILE.conllu"])
     return f"model     {model}\nparse     {parse}\nevaluate  {evaluate}"

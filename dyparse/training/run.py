@@ -14,7 +14,7 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 
 from dyparse.config.build import build, checked, construct, require_loadable
-from dyparse.config.choices import text_of
+from dyparse.config.choices import name_of, outside_modules, text_of
 from dyparse.config.options import TrainOptions
 from dyparse.data.batch import require_columns
 from dyparse.data.sentence import Sentence
@@ -103,7 +103,10 @@ def train(config: DictConfig, choices: dict[str, str], *, read: Read = from_disk
             raise beginning
         if not beginning:
             return finished_results(run)
-        print_line(describe_run(run.parser, run.lesson, choices, place(run.device, processes)))
+        chosen = (run.parser.system, run.lesson.exploration, run.lesson.loss)
+        names = dict(zip(("system", "exploration", "loss"), map(name_of, chosen), strict=True))
+        where = place(run.device, processes)
+        print_line(describe_run(run.parser, run.lesson, choices | names, where))
         if run.options.compile:
             leave_uncompiled()
             run.parser.model.encoder.compile(dynamic=True)
@@ -143,7 +146,7 @@ def finished_results(run: Run) -> dict[str, Any]:
     print_line(
         f"finished  already; train from the beginning with resume=false\n{result_table(results)}"
     )
-    print_line(next_commands(run.directory / MODEL, run.treebank))
+    print_line(next_commands(run.directory / MODEL, run.treebank, needed_modules(run)))
     return results
 
 
@@ -238,8 +241,13 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
     keep_result(run.directory, cell, shared_setting(run.options), curve, run.splits, best)
-    print_line(next_commands(model, run.treebank))
+    print_line(next_commands(model, run.treebank, needed_modules(run)))
     return results
+
+
+def needed_modules(run: Run) -> list[str]:
+    """Modules outside the package that must be imported before the model can be loaded."""
+    return outside_modules((run.parser.system, run.parser.encoder))
 
 
 def follow_training(
