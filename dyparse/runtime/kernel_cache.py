@@ -8,6 +8,7 @@ once.
 import hashlib
 import os
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ class KernelCache(NullCache):
             return
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        what = f"{self.key} {sig} {codegen.magic_tuple()}"
+        types = re.sub(r"~\d+", "", str(sig))  # without the marks of dyparse.runtime.kernels
+        what = f"{self.key} {types} {codegen.magic_tuple()}"
         digest = hashlib.sha256(what.encode()).hexdigest()[:32]
         return cache_directory() / f"{self.name}-{digest}.nbc"
 

@@ -47,7 +47,8 @@ def hash_of_sources(function: Any, classes: Sequence[type]) -> str | None:
         return None
     settings: Any = numba.config  # its names are made at run time
     versions = (sys.version, *(version(name) for name in ("numba", "llvmlite", "numpy")))
-    lines = [f"{versions} boundscheck={settings.BOUNDSCHECK}", *sorted(sources.lines)]
+    arguments = [_name(cls) for cls in classes]
+    lines = [f"{versions} {settings.BOUNDSCHECK} {arguments}", *sorted(sources.lines)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

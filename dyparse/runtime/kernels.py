@@ -122,7 +122,7 @@ _named: dict[Any, type] = {}
 
 
 def name_apart(cls: type) -> None:
-    """Rename a class if numba has seen another one with its name and fields.
+    """Add ~1, ~2, … to the name of a class if numba has met another one with its name and fields.
 
     By these a dispatcher recognises an argument; where two classes share them, every call would
     take the slow way through Python to find out that the other one was not meant.
@@ -131,4 +131,4 @@ def name_apart(cls: type) -> None:
     for number in range(1, sys.maxsize):
         if _named.setdefault((cls.__name__, getattr(cls, "_fields", ())), cls) is cls:
             return
-        cls.__name__ = f"{name}_{number}"
+        cls.__name__ = f"{name}~{number}"

@@ -2,13 +2,24 @@
 
 import dataclasses
 import importlib
+import re
+import sys
+import types
 
 import pytest
 from helpers.configured import configured
 from helpers.tiny import yamls
 from omegaconf import OmegaConf
 
-from dyparse.config.build import build, checked, construct, describe, restore
+from dyparse.config.build import (
+    build,
+    checked,
+    construct,
+    describe,
+    require_loadable,
+    restore,
+)
+from dyparse.config.choices import NotImportedError, names
 from dyparse.config.options import EvaluateOptions, TrainOptions
 from dyparse.errors import ConfigError
 from dyparse.evaluation.evaluate import evaluate
@@ -166,6 +177,100 @@ def test_a_choice_described_as_data_can_be_restored(path):
 def test_only_files_of_the_choice_can_be_restored_with_their_own_options(described):
     with pytest.raises(ConfigError):
         restore("system", described)
+
+
+def test_a_class_outside_the_package_is_described_by_its_path(mylab):
+    steep = mylab.Steep(slope=2.0)
+    described = describe(steep)
+    assert described == {"name": "mylab_losses.Steep", "margin": 1.0, "slope": 2.0}
+    assert restore("loss", described) == steep
+    require_loadable("loss", steep)
+
+
+def test_restoring_never_imports(mylab):
+    described = describe(mylab.Steep())
+    sys.modules.pop("mylab_losses")
+    with pytest.raises(NotImportedError, match=r"needs mylab_losses\.Steep; import mylab_losses"):
+        restore("loss", described)
+    assert "mylab_losses" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mylab_losses.NoSuch", "mylab_losses has no class 'NoSuch'"),
+        ("mylab_losses.NoLoss", "mylab_losses.NoLoss has no '__call__', so it cannot be a loss"),
+        ("mylab_losses.NotFrozen", "is not a dataclass with frozen=True"),
+        ("mylab_losses.Outer", "is not a dataclass"),
+        ("pathlib.Path", "is not a dataclass"),
+        ("dyparse.system.arc_eager.ArcEager", "has no '__call__'"),
+    ],
+)
+@pytest.mark.usefixtures("mylab")
+def test_a_class_that_does_not_fit_is_neither_built_nor_restored(name, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        build({"_target_": name}, "loss")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        restore("loss", {"name": name})
+
+
+@pytest.mark.parametrize("choice", ["system", "exploration"])
+def test_what_is_derived_from_nothing_is_no_system_and_no_exploration(mylab, choice):
+    message = f"is not derived from dyparse.{choice}.{choice.capitalize()}"
+    with pytest.raises(ConfigError, match=message):
+        build({"_target_": f"{mylab.__name__}.Steep"}, choice)
+
+
+def test_options_left_from_another_class_are_named_with_a_remedy(mylab):
+    with pytest.raises(ConfigError, match=r"option loss\.scale: .* leave it out with ~loss\.scale"):
+        build({"_target_": f"{mylab.__name__}.Steep", "scale": 1.0}, "loss")
+
+
+def unloadable(mylab, monkeypatch):
+    """Objects that no other program could make again, and why."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Local(mylab.Steep):
+        pass
+
+    yield Local(), "is defined inside a function or class; define it in a module"
+    yield mylab.Outer.Inner(), "is defined inside a function or class"
+    yield mylab.NoLoss(), "has no '__call__'"
+    yield mylab.WithPath(), "cannot be written to a file"
+    yield mylab.WithState(), "cannot be written to a file"
+    yield mylab.WithName(name="b"), "cannot be written to a file (they come back changed)"
+    lost = mylab.Steep()
+    monkeypatch.setattr(mylab, "Steep", mylab.WithName)
+    yield lost, "is not what mylab_losses has under this name"
+    monkeypatch.setattr(type(lost), "__module__", "__main__")
+    yield lost, "is defined in the program that runs"
+    monkeypatch.setattr(type(lost), "__module__", "made_up")
+    monkeypatch.setitem(sys.modules, "made_up", types.ModuleType("made_up"))
+    yield lost, "is in a module that cannot be imported"
+
+
+def test_what_could_not_be_loaded_again_is_refused(mylab, monkeypatch):
+    for chosen, message in unloadable(mylab, monkeypatch):
+        with pytest.raises(ConfigError, match=re.escape(message)) as caught:
+            require_loadable("loss", chosen)
+        assert str(caught.value).startswith("loss: a model could not be loaded again, for ")
+
+
+def test_training_refuses_such_a_class_before_anything_is_read(tmp_path, monkeypatch):
+    module = "from dyparse.system.arc_eager import ArcEager\nclass Outer:\n    Inner = ArcEager\n"
+    module += "Mine = type('Mine', (ArcEager,), {'__qualname__': 'Outer.Mine'})\n"
+    (tmp_path / "my_eager.py").write_text(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    config = configured("trainer=debug", "system._target_=my_eager.Mine", "output=run")
+    with pytest.raises(ConfigError, match="system: a model could not be loaded again"):
+        train(config, {}, read=pytest.fail)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_alternative_of_a_choice_has_a_yaml(choice):
+    assert [path.stem for path in yamls(choice)] == names(choice)
 
 
 def test_construct_fills_in_what_is_not_given():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import sys
 
 import pytest
 from helpers.tiny import yamls
@@ -10,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
+import dyparse.loss
 from dyparse.config import choices as choice
 from dyparse.config.build import build, construct
 from dyparse.errors import ConfigError
@@ -182,6 +184,121 @@ def test_stages_with_several_options_keep_them():
     chosen = Curriculum(then="explore:probability=0.8+first_epochs=2")
     assert chosen.stage("then") == Explore(probability=0.8, first_epochs=2)
     assert choice.load("exploration", choice.text_of(chosen)) == chosen
+
+
+@pytest.mark.parametrize("text", ["mylab_losses.Steep", "mylab_losses.Steep:margin=2.0,slope=0.5"])
+@pytest.mark.usefixtures("mylab")
+def test_text_may_have_the_path_of_a_class_outside_the_package(text):
+    chosen = choice.load("loss", text)
+    assert choice.text_of(chosen) == text
+    assert choice.name_of(chosen) == choice.name_of(type(chosen)) == "mylab_losses.Steep"
+    assert choice.find("loss", "mylab_losses.Steep") is type(chosen)
+
+
+def test_a_class_of_the_package_has_its_bare_name_however_it_was_found():
+    found = choice.find("system", "dyparse.system.arc_eager.ArcEager")
+    assert found is ArcEager
+    assert choice.name_of(found) == "arc_eager"
+    assert choice.name_of(choice.NotImportedError) == "dyparse.config.choices.NotImportedError"
+
+
+def test_modules_outside_the_package_are_listed_once(mylab):
+    chosen = [mylab.Steep(), ArcEager(), mylab.WithName()]
+    assert choice.outside_modules(chosen) == ["mylab_losses"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working directory that Python does not import from by itself."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith("of_test"):
+            del sys.modules[name]
+
+
+def test_modules_are_imported_from_the_current_directory_too(here):
+    (here / "of_test_here.py").write_text("VALUE = 1\n")
+    choice.import_modules(["of_test_here", "json"])
+    assert sys.modules["of_test_here"].VALUE == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, r"cannot import of_test \(ModuleNotFoundError: No module named 'of_test'\); expect"),
+        ("import of_test_not", r"\(ModuleNotFoundError: No module .*of_test_not.*/of_test\.py:1\)"),
+        ("\n1 / 0", r"\(ZeroDivisionError: division by zero, .*/of_test\.py:2\)"),
+        ("def broken", r"\(SyntaxError: .*of_test\.py"),
+        ("raise ValueError('one\\ntwo')", r"\(ValueError: one two, "),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_one_message_that_says_where(here, content, message):
+    if content:
+        (here / "of_test.py").write_text(content)
+    with pytest.raises(ConfigError, match=message) as caught:
+        choice.import_modules(["of_test"])
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match=message):
+        choice.load("loss", "of_test.Mine")
+
+
+@pytest.mark.parametrize("name", ["", ".", ".relative", "a..b"])
+def test_what_is_no_name_of_a_module_is_refused(name):
+    with pytest.raises(ConfigError, match="cannot import"):
+        choice.import_modules([name])
+
+
+def test_names_from_a_file_are_looked_up_without_importing(here):
+    (here / "of_test_file.py").write_text("raise SystemExit\n")
+    with choice.no_new_imports(), pytest.raises(choice.NotImportedError, match="of_test_file"):
+        choice.load("loss", "of_test_file.Mine")
+    with choice.no_new_imports():
+        assert choice.load("loss", "hinge:margin=2") == choice.load("loss", "hinge", margin=2.0)
+
+
+ALTERNATIVE = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Helper:
+    size: int = 1
+
+@dataclass(frozen=True)
+class {first}:
+    def __call__(self, scores, legal, cost):
+        return scores.sum()
+
+@dataclass(frozen=True)
+class {second}({first}):
+    scale: float = 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("OfTestLoss", "OfTestOther", "OfTestLoss"),
+        ("OfTestOther", "OfTestLoss", "OfTestLoss"),
+        ("OfTestOne", "OfTestTwo", None),
+    ],
+)
+def test_of_several_dataclasses_the_one_named_as_its_module_is_the_alternative(
+    tmp_path, monkeypatch, first, second, found
+):
+    content = ALTERNATIVE.format(first=first, second=second)
+    (tmp_path / "of_test_loss.py").write_text(content)
+    monkeypatch.setattr(dyparse.loss, "__path__", [*dyparse.loss.__path__, str(tmp_path)])
+    try:
+        if found:
+            assert choice.find("loss", "of_test_loss").__name__ == found
+        else:
+            with pytest.raises(ValueError, match="has no single dataclass that can be a loss"):
+                choice.find("loss", "of_test_loss")
+    finally:
+        sys.modules.pop("dyparse.loss.of_test_loss", None)
 
 
 @given(st.text(st.characters(exclude_characters="$", exclude_categories=("Cs", "Cc")), min_size=1))

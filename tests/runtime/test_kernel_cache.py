@@ -75,12 +75,14 @@ def test_code_that_one_process_compiled_is_used_by_others(totals, tmp_path):
 
 
 @pytest.mark.parametrize("order", [("squares", "lines"), ("lines", "squares")])
-def test_classes_of_the_same_name_are_kept_apart_in_the_cache_too(totals, order):
+def test_classes_of_the_same_name_are_kept_apart_in_the_cache_too(totals, tmp_path, order):
     """Compiled in processes that saw only one of them, then used by one that sees both."""
     expected = {"squares": 4.0, "lines": 2.0}
     for name in order:
         assert totals(name) == [expected[name]]
+    files = kept(tmp_path)
     assert totals(*order) == [expected[name] for name in order]
+    assert kept(tmp_path) == files
 
 
 def test_a_class_that_is_gone_is_in_nobodys_way(totals, tmp_path):
