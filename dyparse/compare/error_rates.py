@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dyparse.compare.groups import ALL, Groups, Key
-
-if TYPE_CHECKING:
-    from dyparse.evaluation.run_result import RunResult
+from dyparse.evaluation.run_result import RunResult
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dyparse.errors import DyparseError
-
-if TYPE_CHECKING:
-    from dyparse.evaluation.run_result import Cell, RunResult
+from dyparse.evaluation.run_result import Cell, RunResult
 
 BASELINE = "static"
 ALL = "all treebanks"
@@ -35,8 +33,8 @@ class Key(NamedTuple):
 
 AXES = (*Key._fields, "seed")  # of a grid; a cell has a value on each
 
-Groups = dict[Key, list["RunResult"]]
-RunPair = tuple[list["RunResult"], list["RunResult"]]  # baseline and new, with the same seeds
+Groups = dict[Key, list[RunResult]]
+RunPair = tuple[list[RunResult], list[RunResult]]  # baseline and new, with the same seeds
 
 
 def grouped(results: Sequence[RunResult], baseline: str = BASELINE) -> Groups:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,7 @@ from dyparse.compare.significance import (
     pooled_difference,
     tally,
 )
-
-if TYPE_CHECKING:
-    from dyparse.evaluation.run_result import RunResult
+from dyparse.evaluation.run_result import RunResult
 
 USUAL_LOSS = "set_nll"
 METRICS = ("uas", "las", "clas")

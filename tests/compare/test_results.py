@@ -7,9 +7,8 @@ from collections import defaultdict
 from statistics import mean
 
 import pytest
-from helpers.tiny import CONF, PROJECT, UD
+from helpers.tiny import PROJECT
 
-from dyparse.compare.grid import Grid, plan
 from dyparse.compare.run_grid import finished_results
 
 CELLS = PROJECT / "docs" / "results"
@@ -44,23 +43,6 @@ def test_every_system_of_the_papers_has_three_seeds_on_six_treebanks(results, sy
             seeds[cell.treebank].add(cell.seed)
     assert set(seeds) >= SIX
     assert all({1, 2, 3} <= seeds[treebank] for treebank in SIX)
-
-
-@pytest.mark.skipif(not UD.is_dir(), reason="no UD treebanks: set DYPARSE_UD")
-def test_cells_are_where_the_compare_command_looks_for_them(results):
-    grid = Grid(
-        {
-            "system": ["buffer:left_buffer=false,right_buffer=false,left_nonprojective=false"],
-            "exploration": ["explore"],
-            "loss": ["set_nll"],
-            "treebank": [str(UD / "UD_Hungarian-Szeged")],
-            "seed": [1],
-        },
-        ["experiment=static_vs_dynamic"],
-    )
-    (task,) = plan(grid, CONF, CELLS)
-    assert task.is_finished
-    assert dict(results)[task.directory].cell == task.cell
 
 
 def test_means_in_the_csv_are_those_of_the_cells(results):
