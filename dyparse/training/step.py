@@ -53,12 +53,10 @@ class BatchLoss(nn.Module):
         """The loss per word, and the states that it was computed on."""
         model, device = self.model, self.model.device
         encoded, table, keys = self.encode(batch)  # [B, N, width], [tokens, F, D], [B]
-        states = visit(
-            batch, lambda: model.scorer(table, batch.whole.key)()
-        )  # compiled, no gradient
-        features, legal, cost, state_keys, tree, *targets = to_device(
-            host_tensors(batch, states), device
-        )
+        # Compiled, without gradient: the rollout, or states of earlier ones.
+        states = visit(batch, lambda: model.scorer(table, batch.whole.key)())
+        tensors = to_device(host_tensors(batch, states), device)
+        features, legal, cost, state_keys, tree, *targets = tensors
         with scorer_precision(self.precision, device):
             scores = model.score(table, features, state_keys)  # [T, M]
         moves = self.loss(scores.float(), legal, cost) * len(scores)
