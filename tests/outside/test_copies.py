@@ -87,7 +87,7 @@ def test_compare_trains_systems_of_the_same_name_each_with_its_own_kernels(tmp_p
     heads = {}
     for result in tmp_path.glob("compared/*/result.json"):
         parsed = (result.parent / "parsed.conllu").read_text().splitlines()
-        words = [line.split("\t") for line in parsed if line[:1].isdigit()]
+        words = [line.split("\t") for line in parsed if line.partition("\t")[0].isdigit()]
         distances = {int(w[6]) - int(w[0]) for w in words if w[6] != "0"}
         heads[json.loads(result.read_text())["cell"]["system"]] = distances
     assert heads["left_only.ShortStack"] == {1}  # the next word
