@@ -65,6 +65,12 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         "device has instructions for it (default: %(default)s)",
     )
     command.add_argument(
+        "--decoding",
+        default="greedy",
+        metavar="NAME",
+        help="how trees are found from scores (default: %(default)s)",
+    )
+    command.add_argument(
         "--max-tokens-per-batch",
         type=int,
         default=2000,
@@ -92,6 +98,7 @@ def parsing_settings(
         text=options.text,
         max_tokens_per_batch=options.max_tokens_per_batch,
         precision=options.precision,
+        decoding=options.decoding,
         on_error=options.on_error,
         imports=tuple(options.imports),
         digest=digest,

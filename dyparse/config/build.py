@@ -61,7 +61,9 @@ def build(options: dict[str, Any], choice: str) -> Any:
 def describe(chosen: Any) -> dict[str, Any]:
     """A choice as data: its name and its options. `restore` makes it again."""
     options = dataclasses.asdict(chosen)
-    return {"name": name_of(chosen)} | {k: v for k, v in options.items() if k != "name"}
+    if "name" in options:
+        raise ConfigError(f"{name_of(chosen)}: an option of it cannot be called name; rename it")
+    return {"name": name_of(chosen), **options}
 
 
 def restore(choice: str, described: Any) -> Any:

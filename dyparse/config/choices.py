@@ -22,6 +22,7 @@ from typing import Any
 from dyparse.errors import ConfigError
 
 MOST_OF_COMPILED = 2**31 - 1  # whole numbers, in code that numba has compiled
+LONGEST_PATH = 200
 PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 _may_import = ContextVar("may_import", default=True)
@@ -43,10 +44,10 @@ def find(folder: str, name: str) -> Any:
 
     A path is imported, from the current directory too, unless within `no_new_imports`.
     """
-    if PATH.fullmatch(name):
+    if PATH.fullmatch(name) and len(name) <= LONGEST_PATH:
         return find_class(folder, name)
     if name not in names(folder):
-        raise ValueError(f"no {folder} {name!r}; {suggestion(name, names(folder))}")
+        raise ValueError(f"no {folder} {name[:LONGEST_PATH]!r}; {suggestion(name, names(folder))}")
     return _alternative(folder, importlib.import_module(f"dyparse.{folder}.{name}"))
 
 
@@ -62,7 +63,8 @@ def find_class(folder: str, path: str) -> Any:
             f"this model needs {path}; import {module_name} before loading it, or name it: "
             f"dyparse parse --import {module_name} …, evaluate.py 'imports=[{module_name}]' …"
         )
-    found = getattr(module, class_name, None)
+    # A package that loads lazily imports in its __getattr__.
+    found = getattr(module, class_name, None) if _may_import.get() else vars(module).get(class_name)
     if not isinstance(found, type):
         raise ValueError(f"no {folder} {path!r}: {module_name} has no class {class_name!r}")
     if reason := why_unfit(folder, found):
@@ -155,7 +157,7 @@ def _members(declared: type) -> list[str]:
 
 
 def name_of(chosen: Any) -> str:
-    """What `find` takes for an object or its class: a bare name in the package, else a path."""
+    """The name that `find` takes for an object or class: bare in the package, else a path."""
     cls = chosen if isinstance(chosen, type) else type(chosen)
     package, *inside = cls.__module__.split(".")
     if package == "dyparse" and len(inside) == 2:
@@ -186,7 +188,7 @@ def load(folder: str, text: str, **options: Any) -> Any:
 
 
 def text_of(chosen: Any) -> str:
-    """What `load` takes: `NAME`, or `NAME:KEY=VALUE,…` with the options that are not default."""
+    """The text that `load` takes: `NAME:KEY=VALUE,…` with the options that are not default."""
     changed = [f"{key}={_shown(value)}" for key, value in options_given(chosen)]
     return f"{name_of(chosen)}:{','.join(changed)}" if changed else name_of(chosen)
 
@@ -241,7 +243,7 @@ def require_size(value: Any, name: str) -> None:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """What there is instead of a name that is not known, and which of it is nearest."""
+    """A hint about an unknown name: the known ones, and the nearest."""
     near = difflib.get_close_matches(name, known, 1)
     return f"there are {', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
 

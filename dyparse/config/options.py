@@ -44,4 +44,5 @@ class EvaluateOptions:
     max_tokens_per_batch: int
     json: str | None
     conllu: str | None
+    decoding: str = "greedy"
     imports: list[str] = field(default_factory=list)  # modules with classes that the model needs

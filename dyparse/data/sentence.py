@@ -22,8 +22,8 @@ LONGEST_QUOTE = 80  # characters of a line in messages
 class Sentence:
     """One sentence: the columns of its words 1..n and the lines it was read from.
 
-    Ranges (1-2) and empty nodes (1.1) are only in `lines`. It is written as `lines`, with HEAD and
-    DEPREL replaced if `with_tree` gave it another tree.
+    Ranges (1-2) and empty nodes (1.1) are only in `lines`. It is written as `lines`, with
+    the columns replaced that `with_tree` or `with_columns` changed.
     """
 
     form: list[str]
@@ -81,15 +81,21 @@ class Sentence:
         if not self.changed:
             return "".join(self.lines)
         lines = list(self.lines)
-        columns = [(COLUMN[name], getattr(self, name)) for name in self.changed]
-        last = max(column for column, _ in columns)
-        for word, index in enumerate(self.word_lines):
+        numbers = [COLUMN[name] for name in self.changed]
+        columns = [self._as_text(name) for name in self.changed]
+        last = max(numbers)
+        for index, *values in zip(self.word_lines, *columns, strict=True):
             cells = lines[index].split("\t", last + 1)
-            for column, values in columns:
-                value = values[word]
-                cells[column] = "_" if value == NONE else str(value)
+            for number, value in zip(numbers, values, strict=True):
+                cells[number] = value
             lines[index] = "\t".join(cells)
         return "".join(lines)
+
+    def _as_text(self, name: str) -> list[str]:
+        if name == "head":
+            return ["_" if head == NONE else str(head) for head in self.head]
+        column: list[str] = getattr(self, name)
+        return column
 
     @classmethod
     def from_words(

@@ -19,6 +19,12 @@ class Vocabulary:
     features: dict[str, Entries]
     heads: dict[str, Entries]
 
+    def __post_init__(self) -> None:
+        for part in self.__dataclass_fields__:
+            for name, entries in getattr(self, part).items():
+                if any(map(ge, entries, entries[1:])):
+                    raise ValueError(f"{part} {name!r} must be sorted, every entry once")
+
     def to_json(self) -> str:
         """As text, for a file."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=0)
@@ -49,7 +55,5 @@ def _checked(part: str, lists: Any) -> dict[str, Entries]:
     for name, entries in lists.items():
         if not isinstance(entries, list) or not all(isinstance(e, str) for e in entries):
             raise ValueError(f"{part} {name!r} must be a list of strings")
-        if any(map(ge, entries, entries[1:])):
-            raise ValueError(f"{part} {name!r} must be sorted, every entry once")
         "".join(entries).encode()  # UnicodeEncodeError, a ValueError, if it is not Unicode
     return {name: tuple(entries) for name, entries in lists.items()}

@@ -42,7 +42,14 @@ class BiLSTM:
     word_dropout: float = 0.33
 
     def __post_init__(self) -> None:
-        load_features(self.features, "encoder.features")
+        names = [feature.name for feature in load_features(self.features, "encoder.features")]
+        if not names:
+            raise ValueError("encoder.features is [], expected one or more")
+        if unknown := sorted(set(self.widths) - {*WIDTHS, *names}):
+            raise ValueError(
+                f"encoder.widths has {unknown[0]!r}, which is no feature; "
+                f"expected some of {', '.join(dict.fromkeys([*names, *WIDTHS]))}"
+            )
         for name in ("input_dropout", "layer_dropout", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 0 <= x < 1")
@@ -56,7 +63,7 @@ class BiLSTM:
     def build(
         self,
         features: Sequence[Feature],
-        files: Mapping[str, bytes],  # noqa: ARG002 - it has none
+        files: Mapping[str, bytes],
     ) -> "BiLSTMEncoder":
         embedders = nn.ModuleDict({f.name: self._embedder(f) for f in features})
         width = sum(self._width(f) for f in features)
@@ -233,7 +240,7 @@ class IdEmbedder(nn.Module):
 class BagEmbedder(nn.Module):
     """The mean of several embeddings per token: subwords, or single features of FEATS."""
 
-    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:  # noqa: ARG002 - for words only
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:
         super().__init__()
         self.name = feature.name
         self.weight = nn.Parameter(torch.empty(feature.size, width).normal_(std=0.5))
@@ -250,7 +257,7 @@ class SequenceEmbedder(nn.Module):
     Zadrozny 2014).
     """
 
-    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:  # noqa: ARG002 - for words only
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:
         super().__init__()
         self.name = feature.name
         self.embedding = _embedding(feature.size, width)

@@ -28,7 +28,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
     treebank: Treebank = build(options.treebank, "treebank")
     device = prepare_device(options.device, options.threads, seed=0)
     import_modules(options.imports)
-    parser = Parser.load(options.model, device)
+    parser = Parser.load(options.model, device, decoding=options.decoding)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
     if missing := missing_columns(parser.collator.features, gold):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from dyparse.config import choices
 from dyparse.data.batch import Feature as Feature  # the protocol, for those who add one
@@ -46,6 +46,11 @@ class TokenNumbers:
         self.name, self.column = choice.name, choice.column
         self.is_lexical = choice.is_lexical
         self.size = choice.size(entries)
+        if self.size < RESERVED and isinstance(self, TokenIds):
+            raise ValueError(
+                f"feature {self.name} has {self.size} numbers, expected at least {RESERVED}: "
+                "PADDING, UNKNOWN and ROOT are among them"
+            )
         self.numbers: Remembered[Any] = Remembered(choice.numbering(entries))
 
     def columns(self, sentences: Sequence[Sentence]) -> list[list[str]]:
@@ -87,11 +92,15 @@ class Embedded:
         return sorted_entries(value for s in sentences for value in getattr(s, self.column))
 
     def size(self, entries: Entries) -> int:
-        """How many different numbers there are."""
+        """How many different numbers there are, the reserved ones included."""
         return len(entries) + RESERVED
 
     def numbering(self, entries: Entries) -> Callable[[str], Any]:
-        """A function from a value to its number or numbers; `ROOT_VALUE` is the root's value."""
+        """A function from a value to its number or numbers.
+
+        Of a bag or a sequence it is asked for the root's too, whose value is `ROOT_VALUE`. With one
+        number per token the root has ROOT and padding PADDING; numbers of values begin at RESERVED.
+        """
         raise NotImplementedError
 
     def build(self, entries: Entries) -> Any:
@@ -127,8 +136,11 @@ def load_features(texts: Sequence[str], option: str) -> list[FeatureChoice]:
     except ValueError as error:
         raise ValueError(f"{option}: {error}") from error
     names = [feature.name for feature in chosen]
-    if not names or len(set(names)) < len(names):
-        raise ValueError(f"{option} is {list(texts)}, expected one or more, each once")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{option} is {list(texts)}, expected each once")
+    for name in names:
+        if not name.isidentifier() or hasattr(nn.ModuleDict, name):
+            raise ValueError(f"{option}: a feature cannot be called {name!r}; choose a plain name")
     return chosen
 
 

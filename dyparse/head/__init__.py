@@ -6,6 +6,8 @@ a frozen dataclass that has the members of `HeadChoice` and builds a `Head`, in 
 package of your own, and list it: `heads=[labels,mylab.TagHead]`.
 """
 
+import math
+import re
 from collections.abc import Sequence
 from itertools import chain
 from typing import ClassVar, Protocol
@@ -20,6 +22,9 @@ from dyparse.data.batch import n_words
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.data.token_arrays import padded
 from dyparse.data.vocabulary import Entries
+
+LABELS = "labels"  # the name of the head that every model has
+UNWRITABLE = re.compile("|.*[\t\r\n\0].*", re.DOTALL)
 
 
 class HeadChoice(Protocol):
@@ -48,11 +53,11 @@ class HeadChoice(Protocol):
 class Head(nn.Module):
     """Predicts an entry for a column of every word.
 
-    A head that predicts something else overrides `targets`, `loss` and `write` too.
+    A head that predicts something else overrides `targets`, `loss` and `columns` too.
     """
 
     column: ClassVar[str]  # of a sentence
-    weight: float = 1.0  # of the loss; set from the options
+    loss_weight: float = 1.0  # set from the options
 
     def __init__(self, entries: Entries) -> None:
         super().__init__()
@@ -93,9 +98,9 @@ class Head(nn.Module):
         numbers: list[list[int]] = scores.argmax(-1).tolist()
         return numbers
 
-    def write(self, sentence: Sentence, predicted: Sequence[int]) -> Sentence:
-        """The sentence with the predicted entries of its words."""
-        return sentence.with_columns({self.column: [self.entries[k] for k in predicted]})
+    def columns(self, predicted: Sequence[int]) -> dict[str, list[str]]:
+        """Columns of a sentence, from the predictions for its words."""
+        return {self.column: [self.entries[k] for k in predicted]}
 
     def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
         """Figures for dev, by name, in percent."""
@@ -111,14 +116,30 @@ class Head(nn.Module):
 def load_heads(texts: Sequence[str], option: str = "heads") -> list[HeadChoice]:
     """The heads of these names, with options in text; ValueError names the option if wrong."""
     try:
-        chosen: list[HeadChoice] = [choices.load("head", text) for text in texts]
+        return [choices.load("head", text) for text in texts]
     except ValueError as error:
         raise ValueError(f"{option}: {error}") from error
-    names = [head.name for head in chosen]
-    if len(set(names)) < len(names):
-        raise ValueError(f"{option} is {list(texts)}, expected each once")
-    if wrong := [head for head in chosen if not head.weight > 0]:
-        raise ValueError(
-            f"{option}: the weight of {wrong[0].name} is {wrong[0].weight}, expected more than 0"
-        )
-    return chosen
+
+
+def require_heads(heads: Sequence[HeadChoice]) -> None:
+    """ValueError if these cannot be the heads of a model: trees need labels."""
+    names = [head.name for head in heads]
+    if len(set(names)) < len(names) or LABELS not in names:
+        raise ValueError(f"heads are {names}, expected {LABELS} and others, each once")
+    for head in heads:
+        if not 0 < head.weight < math.inf:
+            raise ValueError(
+                f"heads: the weight of {head.name} is {head.weight}, expected more than 0"
+            )
+        if not head.name.isidentifier() or hasattr(nn.ModuleDict, head.name):
+            raise ValueError(f"heads: a head cannot be called {head.name!r}; choose a plain name")
+
+
+def require_writable(name: str, entries: Entries) -> None:
+    """ValueError if an entry cannot be written in a column of CoNLL-U."""
+    for entry in entries:
+        if UNWRITABLE.fullmatch(entry):
+            raise ValueError(
+                f"heads: {entry!a}, an entry of {name}, cannot be written in CoNLL-U; clean the "
+                "treebank"
+            )

@@ -1,6 +1,5 @@
 """Labels of arcs."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,8 +11,6 @@ from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Entries, sorted_entries
 from dyparse.head import Head
 from dyparse.tensors.dropout import LABELS, Dropout, keys_below
-
-UNWRITABLE = re.compile("_?|.*[\t\r\n\0].*", re.DOTALL)  # as a DEPREL
 
 
 @dataclass(frozen=True)
@@ -28,11 +25,8 @@ class Labels:
         return sorted_entries(label for s in sentences for label in s.label)
 
     def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "LabelHead":
-        if not entries:
-            raise ValueError("there is no label")
-        for label in entries:
-            if UNWRITABLE.fullmatch(label):
-                raise ValueError(f"label {label!a} cannot be written in CoNLL-U")
+        if not entries or "_" in entries:
+            raise ValueError("heads: a word has no label; label the treebank")
         return LabelHead(width, entries, hidden, dropout)
 
 
@@ -59,5 +53,5 @@ class LabelHead(Head):
             keys = keys_below(keys_below(keys, LABELS).unsqueeze(1), tokens)  # [B, N]
         return self.output(self.dropout(hidden, keys))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
-    def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:  # noqa: ARG002 - not needed
+    def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
         return {}  # LAS is reported anyway

@@ -21,18 +21,22 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from dyparse.config.build import construct, describe, restore
-from dyparse.config.choices import NotImportedError, no_new_imports
+from dyparse.config.choices import NotImportedError, no_new_imports, outside_modules
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.errors import CheckpointError, ConfigError
 from dyparse.model.checkpoint_files import (
     CONFIG,
     ENCODER,
     METRICS,
+    MOST_BYTES,
     VOCABULARY,
     WEIGHTS,
     ModelFiles,
     damaged,
+    read_file,
+    require_directory,
     rewrite_file,
+    shortened,
     write_files,
 )
 from dyparse.model.parts import ModelConfig, ModelParts
@@ -72,7 +76,7 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
         "network": asdict(chosen.sizes),
     }
     weights = {
-        name: tensor.detach().to("cpu", torch.float32).contiguous()
+        name: _as_saved(tensor).detach().to("cpu").contiguous().clone()  # shared ones apart
         for name, tensor in parts.network.state_dict().items()
     }
     if wrong := _not_finite(weights):
@@ -98,33 +102,59 @@ def write_metrics(directory: Path, metrics: dict[str, Any]) -> None:
 
 def read_checkpoint(directory: str | Path) -> ModelParts:
     """The model that `write_checkpoint` wrote; CheckpointError says what is wrong with it."""
+    path = require_directory(directory) / CONFIG
+    config = _config(path, read_file(path, MOST_BYTES[CONFIG]))
     files = ModelFiles.open(directory)
-    path = files.directory / CONFIG
-    config = _config(path, files.read(CONFIG))
+    files.read(CONFIG)
+    vocabulary, own_files = _read_vocabulary(files), files.read_encoder_files()
     try:
-        chosen = ModelConfig(
+        with no_new_imports():
+            chosen = _restored(config)
+            parts = _filled(chosen, vocabulary, own_files, files)
+    except NotImportedError as error:
+        raise CheckpointError(f"{files.directory}: {shortened(str(error))}") from error
+    except ConfigError as error:
+        raise damaged(path, str(error)) from error
+    if set(parts.network.encoder.files()) != set(own_files):
+        raise damaged(files.directory / ENCODER, "other files than the encoder has")
+    files.read(METRICS)
+    return parts
+
+
+def _restored(config: dict[str, Any]) -> ModelConfig:
+    """The choices that a config names; ConfigError if they cannot be made."""
+    try:
+        return ModelConfig(
             restore("system", config["system"]),
             restore("encoder", config["encoder"]),
             [restore("head", head) for head in _as_list(config["heads"])],
             construct(ScorerSizes, config["network"], "network"),
         )
-    except NotImportedError as error:
-        raise CheckpointError(f"{directory}: {error}") from error
-    except ConfigError as error:
-        raise damaged(path, str(error)) from error
-    vocabulary = _read_vocabulary(files)
-    own_files = {name: files.read(f"{ENCODER}/{name}") for name in files.encoder_files()}
-    try:
-        with no_new_imports():
-            network = chosen.empty_network(vocabulary, own_files)
     except ValueError as error:
-        raise damaged(files.directory / VOCABULARY, str(error)) from error
+        raise ConfigError(str(error)) from error
+
+
+def _filled(
+    chosen: ModelConfig, vocabulary: Vocabulary, own_files: dict[str, bytes], files: ModelFiles
+) -> ModelParts:
+    """The model with its weights; their shapes are found without memory, however large they are."""
+    try:
+        network = chosen.empty_network(vocabulary, own_files)
+    except (ValueError, LookupError) as error:
+        raise damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}") from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted
-        raise damaged(path, str(error)) from error
+        raise damaged(files.directory / CONFIG, str(error)) from error
     weights = _read_weights(files, network.state_dict())
-    files.read(METRICS)
+    if outside_modules([chosen.encoder, *chosen.heads]):  # may hold more than weights
+        with torch.random.fork_rng():
+            network = chosen.network(vocabulary, own_files)
     network.load_state_dict(weights, assign=True)
     return ModelParts(chosen, vocabulary, network)
+
+
+def _as_saved(tensor: Tensor) -> Tensor:
+    """Weights are float32 on disk; whole numbers and truth values stay what they are."""
+    return tensor.float() if tensor.is_floating_point() else tensor
 
 
 def _as_list(described: Any) -> list[Any]:
@@ -182,7 +212,7 @@ def _read_vocabulary(files: ModelFiles) -> Vocabulary:
 def _read_weights(files: ModelFiles, shapes: dict[str, Tensor]) -> dict[str, Tensor]:
     """Finite weights of these names and shapes; a file of another size is not even read."""
     path = files.directory / WEIGHTS
-    size = sum(tensor.numel() for tensor in shapes.values()) * torch.float32.itemsize
+    size = sum(tensor.numel() * max(tensor.itemsize, 4) for tensor in shapes.values())
     content = files.read(WEIGHTS, size + MOST_HEADER_BYTES)
     try:
         # Cloned into memory that torch aligned: products do not depend on where the file put them.
@@ -200,9 +230,10 @@ def _require_shapes(path: Path, weights: dict[str, Tensor], shapes: dict[str, Te
         raise damaged(path, f"tensor {name} is {'missing' if name in shapes else 'one too many'}")
     for name, tensor in weights.items():
         found, expected = list(tensor.shape), list(shapes[name].shape)
-        if found != expected or tensor.dtype != torch.float32:
+        kind = torch.float32 if shapes[name].is_floating_point() else shapes[name].dtype
+        if found != expected or tensor.dtype != kind:
             raise damaged(
-                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of torch.float32"
+                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of {kind}"
             )
 
 

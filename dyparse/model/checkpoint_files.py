@@ -32,7 +32,7 @@ MOST_BYTES = {  # the size of the weights follows from the config
     METRICS: 16 << 20,
     MANIFEST: 64 << 10,
 }
-MOST_BYTES_OF_ENCODER_FILE = 256 << 20
+MOST_ENCODER_FILES, MOST_ENCODER_BYTES = 64, 256 << 20  # all of them together
 LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
 ENCODER_FILE = re.compile(rf"{ENCODER}/(\w[\w.-]*)", re.ASCII)
 LONGEST_FINDING = 200
@@ -58,9 +58,17 @@ class ModelFiles:
         """Names of the encoder's own files, without their directory."""
         return [match[1] for name in self.checksums if (match := ENCODER_FILE.fullmatch(name))]
 
+    def read_encoder_files(self) -> dict[str, bytes]:
+        """The encoder's own files, by name."""
+        most, contents = MOST_ENCODER_BYTES, {}
+        for name in self.encoder_files():
+            contents[name] = self.read(f"{ENCODER}/{name}", most)
+            most -= len(contents[name])
+        return contents
+
     def read(self, name: str, most: int | None = None) -> bytes:
         """All of a file, if it is not larger than `most` and is the one that was written."""
-        content = read_file(self.directory / name, _most_bytes(name) if most is None else most)
+        content = read_file(self.directory / name, MOST_BYTES[name] if most is None else most)
         if checksum(content) != self.checksums[name]:
             raise CheckpointError(
                 f"{self.directory / name}: damaged, of another model, or saving was interrupted "
@@ -87,6 +95,8 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
         path.mkdir(parents=True, exist_ok=True)
     files = {**contents, MANIFEST: _manifest(checksums)}
     write_all({directory / name: content for name, content in files.items()})
+    for left in set(files_of_model(directory)) - {directory / name for name in files}:
+        left.unlink(missing_ok=True)  # of an earlier model
 
 
 def rewrite_file(directory: Path, name: str, content: bytes) -> None:
@@ -98,19 +108,10 @@ def rewrite_file(directory: Path, name: str, content: bytes) -> None:
     write_all({directory / name: content for name, content in files.items()})
 
 
-def _most_bytes(name: str) -> int | None:
-    """The size beyond which a file is not read; None for the weights, whose size follows from the
-    config.
-    """
-    if name == WEIGHTS:
-        return None
-    return MOST_BYTES.get(name, MOST_BYTES_OF_ENCODER_FILE)
-
-
-def read_file(path: Path, most: int | None) -> bytes:
+def read_file(path: Path, most: int) -> bytes:
     """All of a regular file of at most so many bytes; nothing else is even opened."""
     size = size_of(path)
-    if most is not None and size > most:
+    if size > most:
         raise damaged(path, f"{size} bytes, expected at most {most}")
     try:
         with path.open("rb") as file:
@@ -150,10 +151,14 @@ def damaged(path: Path, finding: str) -> CheckpointError:
 
     The finding may quote the file: it is shortened, and made harmless for a terminal.
     """
-    shown = _printable(" ".join(finding.split()))[:LONGEST_FINDING]
     return CheckpointError(
-        f"{path}: damaged or of another model ({shown}); copy it again or train again"
+        f"{path}: damaged or of another model ({shortened(finding)}); copy it again or train again"
     )
+
+
+def shortened(finding: str) -> str:
+    """A finding in one line of bounded length, without what might do something to a terminal."""
+    return _printable(" ".join(finding.split()))[:LONGEST_FINDING]
 
 
 def _unreadable(path: Path, error: OSError) -> CheckpointError:
@@ -170,6 +175,7 @@ def digest_of_model(directory: str | Path) -> str:
     for name in (*DECISIVE, *(f"{ENCODER}/{name}" for name in sorted(files.encoder_files()))):
         path = files.directory / name
         size_of(path)  # of a regular file: reading a pipe might never end
+        digest.update(name.encode())
         try:
             digest.update(sha256_of(path).encode())
         except OSError as error:
@@ -217,13 +223,19 @@ def _printable(text: str) -> str:
 
 
 def _require_readable(directory: Path, contents: Mapping[str, bytes]) -> None:
+    """CheckpointError for what would be refused when it is read again."""
     for name, content in contents.items():
-        most = _most_bytes(name)
-        if most is not None and len(content) > most:
+        if len(content) > MOST_BYTES.get(name, len(content)):
             raise CheckpointError(
                 f"{directory / name}: not saved, for its {len(content)} bytes are more than the "
-                f"{most} that would be read again; leave something out"
+                f"{MOST_BYTES[name]} that would be read again; leave something out"
             )
+    sizes = [len(content) for name, content in contents.items() if name.startswith(f"{ENCODER}/")]
+    if len(sizes) > MOST_ENCODER_FILES or sum(sizes) > MOST_ENCODER_BYTES:
+        raise CheckpointError(
+            f"{directory / ENCODER}: not saved, for {len(sizes)} files of {sum(sizes)} bytes are more "
+            f"than the {MOST_ENCODER_FILES} of {MOST_ENCODER_BYTES} that would be read again"
+        )
 
 
 def _manifest(checksums: Mapping[str, str]) -> bytes:
@@ -234,7 +246,9 @@ def _checksums(path: Path) -> dict[str, str]:
     """The manifest's checksums; it lists the files of a model, each once, and nothing else."""
     *lines, rest = read_file(path, MOST_BYTES[MANIFEST]).decode("ascii", "replace").split("\n")
     found = [(match[2], match[1]) for line in lines if (match := LINE.fullmatch(line))]
-    fixed = sorted(name for name, _ in found if not ENCODER_FILE.fullmatch(name))
-    if rest or len(found) < len(lines) or fixed != sorted(LISTED) or len(dict(found)) < len(found):
+    names = [name for name, _ in found]
+    own = [name for name in names if ENCODER_FILE.fullmatch(name)]
+    is_complete = sorted({*names} - {*own}) == sorted(LISTED) and len({*names}) == len(names)
+    if rest or len(found) < len(lines) or not is_complete or len(own) > MOST_ENCODER_FILES:
         raise damaged(path, f"expected a line for each of {', '.join(LISTED)}, as sha256sum writes")
     return dict(found)

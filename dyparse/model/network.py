@@ -1,5 +1,6 @@
 """The network: batch → vectors → table → scores of moves; prediction heads over the vectors."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -92,10 +93,19 @@ class Model(nn.Module):
         return self.output(self.dropout(torch.relu(sums + self.hidden_bias), keys))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
     def parameter_groups(self) -> list[ParameterGroup]:
-        """The encoder's groups, and one with everything else."""
-        of_encoder = set(self.encoder.parameters())
+        """The encoder's groups, and one with everything else; ValueError if those do not fit."""
+        of_encoder, groups = set(self.encoder.parameters()), self.encoder.parameter_groups()
+        listed = [p for group in groups for p in group.parameters]
+        if len(set(listed)) < len(listed) or not of_encoder.issuperset(listed):
+            raise ValueError(
+                "parameter groups of an encoder: expected its own parameters, each once"
+            )
+        if not all(0 <= group.rate < math.inf for group in groups):
+            raise ValueError(
+                f"rates of an encoder are {[g.rate for g in groups]}, expected 0 or more"
+            )
         others = [p for p in self.parameters() if p not in of_encoder and p.requires_grad]
-        return [*self.encoder.parameter_groups(), ParameterGroup(others)]
+        return [ParameterGroup(others), *groups]
 
     def head_items(self) -> list[tuple[str, Head]]:
         """The heads with their names."""

@@ -17,8 +17,9 @@ from dyparse.data.sentence import Sentence
 from dyparse.data.tokenizer import tokenize
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.decoding import Decoding
+from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
-from dyparse.errors import DyparseError
+from dyparse.errors import ConfigError, DyparseError
 from dyparse.feature import missing_columns
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
 from dyparse.model.network import Model
@@ -68,16 +69,25 @@ class Parser:
 
     @classmethod
     def load(
-        cls, directory: str | Path, device: str | torch.device = "cpu", precision: str = "float32"
+        cls,
+        directory: str | Path,
+        device: str | torch.device = "cpu",
+        precision: str = "float32",
+        decoding: str = "greedy",
     ) -> "Parser":
         """The parser saved in a model directory; CheckpointError says what is wrong with one.
 
-        For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto.
+        For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
+        dyparse.decoding: a name, or the dotted path of a class of one's own.
         """
         require_precision(precision, "precision")
+        try:
+            chosen = load_decoding(decoding)
+        except ValueError as error:
+            raise ConfigError(f"decoding: {error}") from error
         parser = cls.of(read_checkpoint(directory))
         parser.model.to(find_device(str(device))).eval()
-        return replace(parser, precision=precision)
+        return replace(parser, precision=precision, decoding=chosen)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
@@ -162,13 +172,13 @@ class Parser:
         """The sentences with these trees [B, N], and with the predictions of all heads."""
         (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
         rows = zip(sentences, heads.tolist(), strict=True)
-        parsed = [s.with_columns({"head": row[1 : len(s) + 1]}) for s, row in rows]
+        columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
         for _, head in self.model.head_items():
             with scorer_precision(self.precision, self.model.device):
                 predicted = head.predict(head(encoded.vectors, tree))  # [B, N]
-            pairs = zip(parsed, predicted, strict=True)
-            parsed = [head.write(s, row[1 : len(s) + 1]) for s, row in pairs]
-        return parsed
+            for s, row, of_sentence in zip(sentences, predicted, columns, strict=True):
+                of_sentence |= head.columns(row[1 : len(s) + 1])
+        return [s.with_columns(new) for s, new in zip(sentences, columns, strict=True)]
 
     def missing_columns(self, sentence: Sentence) -> list[str]:
         """Tag columns that the encoder reads and the sentence does not have at all."""

@@ -11,7 +11,7 @@ from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import EncoderChoice
 from dyparse.feature import Feature, load_features
-from dyparse.head import Head, HeadChoice
+from dyparse.head import Head, HeadChoice, require_heads, require_writable
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
 from dyparse.system import System
@@ -25,6 +25,9 @@ class ModelConfig:
     encoder: EncoderChoice
     heads: Sequence[HeadChoice]
     sizes: ScorerSizes
+
+    def __post_init__(self) -> None:
+        require_heads(self.heads)
 
     def choices(self) -> list[Any]:
         """All choices that a model directory names."""
@@ -54,8 +57,9 @@ class ModelConfig:
             built = {}
             for choice in self.heads:
                 entries = vocabulary.heads[choice.name]
+                require_writable(choice.name, entries)
                 head = choice.build(width, entries, hidden=hidden, dropout=dropout)
-                head.weight = choice.weight
+                head.loss_weight = choice.weight
                 built[choice.name] = head
             return built
 
@@ -79,8 +83,14 @@ class ModelParts:
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""
-        features = self.config.features(self.vocabulary)
-        return Collator([*features, *self.network.encoder.own_features()])
+        features = [
+            *self.config.features(self.vocabulary),
+            *self.network.encoder.own_features(),
+        ]
+        names = [feature.name for feature in features]
+        if len(set(names)) < len(names):
+            raise ValueError(f"features are {', '.join(names)}, expected each name once")
+        return Collator(features)
 
 
 def _require_names(part: str, wanted: list[str], given: Mapping[str, object]) -> None:

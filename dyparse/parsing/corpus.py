@@ -57,6 +57,7 @@ class Record:
     text: bool
     max_tokens_per_batch: int
     precision: str
+    decoding: str
     size: int  # of the input, as are mtime_ns and sha256
     mtime_ns: int
     sha256: str
@@ -142,8 +143,8 @@ def is_finished(job: Job, settings: Settings) -> bool:
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        options = (settings.text, settings.max_tokens_per_batch, settings.precision)
-        if options != (record.text, record.max_tokens_per_batch, record.precision):
+        names = ("text", "max_tokens_per_batch", "precision", "decoding")
+        if any(getattr(settings, name) != getattr(record, name) for name in names):
             return False
         found = (settings.digest, now.st_size, output_size)
         if found != (record.model, record.size, record.output_size):
@@ -176,6 +177,7 @@ def parse_file(
             text=settings.text,
             max_tokens_per_batch=settings.max_tokens_per_batch,
             precision=settings.precision,
+            decoding=settings.decoding,
             size=source.st_size,
             mtime_ns=source.st_mtime_ns,
             sha256=sha256_of(job.source),

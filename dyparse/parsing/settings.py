@@ -23,6 +23,7 @@ class Settings:
     text: bool = False  # plain text, one sentence per line; else CoNLL-U
     max_tokens_per_batch: int = 2000
     precision: str = "auto"
+    decoding: str = "greedy"
     on_error: str = STOP  # or SKIP, at a malformed sentence
     imports: tuple[str, ...] = ()  # modules with classes that the model needs
     digest: str = ""  # of the model that all processes must have; empty for any
@@ -36,7 +37,7 @@ def load_parser(settings: Settings) -> "Parser":
     from dyparse.runtime.device import prepare_device
 
     device = prepare_device(settings.device, settings.threads, seed=0)
-    parser = Parser.load(settings.model, device, settings.precision)
+    parser = Parser.load(settings.model, device, settings.precision, settings.decoding)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
             f"{settings.model}: not the model that the command started with: it was replaced, or "

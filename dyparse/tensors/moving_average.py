@@ -33,4 +33,6 @@ class MovingAverage(Generic[M]):
         if self.updates % interval:
             return
         decay = min(self.decay, self.updates / (10 + self.updates))
+        for own, other in zip(self.model.buffers(), model.buffers(), strict=True):
+            own.copy_(other)
         torch._foreach_lerp_([*self.model.parameters()], [*model.parameters()], 1 - decay**interval)

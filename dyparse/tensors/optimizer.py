@@ -37,8 +37,11 @@ class Optimizer(Generic[M]):
     ) -> None:
         self.model = model
         self.max_gradient_norm = settings.max_gradient_norm
+        with_parameters = [(parameters, rate) for parameters, rate in groups if parameters]
+        trained = {p for parameters, rate in with_parameters if rate > 0 for p in parameters}
+        self.trained = [p for p in model.parameters() if p in trained]
         self.adamw = torch.optim.AdamW(
-            [{"params": parameters, "rate": rate} for parameters, rate in groups if parameters],
+            [{"params": parameters, "rate": rate} for parameters, rate in with_parameters],
             lr=settings.learning_rate,
             betas=(settings.beta1, settings.beta2),
             weight_decay=settings.weight_decay,
@@ -48,8 +51,8 @@ class Optimizer(Generic[M]):
         self.learning_rate = settings.learning_rate  # of the last step
 
     def zero_grad(self) -> None:
-        """Forget all gradients."""
-        self.adamw.zero_grad(set_to_none=True)
+        """Clear all gradients, also of parameters that are in no group."""
+        self.model.zero_grad(set_to_none=True)
 
     def step(self, learning_rate: float) -> None:
         """One step at this learning rate; the averaged weights follow."""
@@ -62,7 +65,7 @@ class Optimizer(Generic[M]):
 
     def clip_gradients(self) -> None:
         """Scale the gradients down to the largest norm allowed, if they are above it."""
-        parameters = [p for p in self.model.parameters() if p.grad is not None]
+        parameters = [p for p in self.trained if p.grad is not None]
         norm = get_total_norm([p.grad for p in parameters if p.grad is not None])
         most = self.max_gradient_norm
         if norm.device.type != "cpu" or norm > most:  # without waiting for a device

@@ -1,7 +1,7 @@
 """Precision: which parts of the network compute in bfloat16; weights and sums stay float32.
 
 float32    none
-mixed      table, scores and labels, but not the encoder
+mixed      table, scores and heads, but not the encoder
 bfloat16   all of them; mixed on a CPU for which torch has no LSTM in bfloat16
 auto       float32 unless the device has instructions for bfloat16; with them bfloat16 on a GPU,
            and mixed on a CPU, where an LSTM over small batches gains little
@@ -21,7 +21,7 @@ def encoder_precision(precision: str, device: torch.device) -> AbstractContextMa
 
 
 def scorer_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """Autocast context for everything after the encoder: table, scores and labels."""
+    """Autocast context for everything after the encoder: table, scores and heads."""
     return _autocast(device, is_half=resolved(precision, device) != "float32")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import torch
@@ -32,7 +33,7 @@ from dyparse.evaluation.run_result import (
     shared_setting,
     was_evaluated,
 )
-from dyparse.feature import missing_columns
+from dyparse.feature import load_features, missing_columns
 from dyparse.head import load_heads
 from dyparse.logger import Logger
 from dyparse.model.checkpoint import read_metrics, write_metrics
@@ -136,6 +137,7 @@ def build_run(config: DictConfig, read: Read) -> Run:
             f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "
             "tag the treebank, or leave the column out of encoder.features"
         )
+    rehearse_loading(parser, splits["train"][:2])
     what = identity(config, splits, resolved(settings.precision, device))
     file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
     parser.model.to(device)
@@ -150,9 +152,17 @@ def build_model_config(options: TrainOptions) -> ModelConfig:
         heads = load_heads(options.heads)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    for choice, chosen in (("system", system), ("encoder", encoder), *(("head", h) for h in heads)):
+    sizes = construct(ScorerSizes, options.network, "network")
+    try:
+        features = load_features(encoder.features, "encoder.features")
+        config = ModelConfig(system, encoder, heads, sizes)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    named = [("system", system), ("encoder", encoder)]
+    named += [("head", head) for head in heads] + [("feature", feature) for feature in features]
+    for choice, chosen in named:
         require_loadable(choice, chosen)
-    return ModelConfig(system, encoder, heads, construct(ScorerSizes, options.network, "network"))
+    return config
 
 
 def read_splits(
@@ -184,12 +194,32 @@ def untrained_parser(config: ModelConfig, sentences: Sequence[Sentence]) -> Pars
     try:
         return Parser.untrained(config, sentences)
     except ValueError as error:
-        raise ConfigError(f"{error}; choose other encoder.features or heads") from error
+        raise ConfigError(str(error)) from error
     except (RuntimeError, MemoryError, OverflowError, TypeError) as error:  # absurd sizes
+        if outside_modules(config.choices()):
+            raise  # a mistake of theirs, for their eyes
         raise ConfigError(
             f"encoder and network cannot be made ({str(error).splitlines()[0][:200]}); make "
             "encoder.hidden, network.hidden or the widths of the encoder smaller"
         ) from error
+
+
+def rehearse_loading(parser: Parser, sentences: Sequence[Sentence]) -> None:
+    """ConfigError if a model with classes from outside the package could not be loaded again."""
+    if not outside_modules(parser.parts.config.choices()):
+        return
+    parsed = parser.parse(sentences)
+    try:
+        with TemporaryDirectory() as directory:
+            parser.save(Path(directory) / "model", {})
+            again = Parser.load(Path(directory) / "model").parse(sentences)
+    except CheckpointError as error:
+        raise ConfigError(f"this model could not be loaded again: {error}") from error
+    if again != parsed:
+        raise ConfigError(
+            "this model would parse differently after it is loaded again; does its encoder keep "
+            "something that is neither a parameter, a buffer nor a file?"
+        )
 
 
 def prepare(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError:

@@ -204,7 +204,7 @@ def model_saver(directory: Path) -> Callable[[Parser, dict[str, float]], None]:
 
 
 def save_nothing(_best: Parser, _figures: dict[str, float]) -> None:
-    """What ranks other than the first do with the best parser."""
+    """Saves nothing; for ranks other than the first."""
 
 
 @contextmanager

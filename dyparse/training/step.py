@@ -1,7 +1,7 @@
 """One training step: encode the batch, roll it out, score the visited states, learn from them.
 
-`BatchLoss` leads from a batch to its loss, `backward` to the gradients, `training_step` to the new
-weights. Whatever is not the idea wraps these from outside: splitting after a lack of memory
+`BatchLoss` computes the loss of a batch, `backward` its gradients, `training_step` the new weights.
+ Whatever is not the idea wraps these from outside: splitting after a lack of memory
 (`out_of_memory`), several processes (`distributed`), rollouts ahead (`session`), `resume`.
 """
 
@@ -65,7 +65,7 @@ class BatchLoss(nn.Module):
             with scorer_precision(self.precision, device):
                 predicted = head(encoded, tree, keys)  # [B, N, entries]
             of_head = head.loss(predicted.float(), target) / max(batch.whole.n_targets[name], 1)
-            loss = loss + head.weight * of_head
+            loss = loss + head.loss_weight * of_head
         return loss * batch.counts, states
 
     def encode(self, batch: TrainingBatch) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -138,7 +138,6 @@ def test_a_second_batch_is_not_changed_by_the_first():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ([], "expected one or more"),
         (["word", "word"], "each once"),
         (["subword", "subword:buckets=5"], "each once"),
         (["word", "tag"], "no feature 'tag'"),

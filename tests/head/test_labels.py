@@ -6,7 +6,7 @@ import torch
 from helpers.tiny import fresh_parser, sample
 
 from dyparse.data.sentence import NONE
-from dyparse.head import load_heads
+from dyparse.head import load_heads, require_heads, require_writable
 from dyparse.head.labels import Labels
 
 SENTENCES = sample("train")[:20]
@@ -63,28 +63,34 @@ def padded(row, width):
 
 def test_predictions_are_written_as_labels():
     sentence = SENTENCES[0]
-    written = HEAD.write(sentence, [k % 3 for k in range(len(sentence))])
-    assert written.label[:4] == ["det", "obj", "root", "det"]
-    assert written.head == sentence.head
+    columns = HEAD.columns([k % 3 for k in range(len(sentence))])
+    assert columns["label"][:4] == ["det", "obj", "root", "det"]
     assert HEAD.predict(torch.tensor([[[0.0, 2.0, 1.0], [3.0, 2.0, 1.0]]])) == [[1, 0]]
 
 
-@pytest.mark.parametrize("label", ["", "_", "a\tb", "a\n", "\r", "a\0b"])
-def test_labels_that_would_break_a_line_of_conllu_are_refused(label):
+@pytest.mark.parametrize("label", ["", "a\tb", "a\n", "\r", "a\0b"])
+def test_entries_that_would_break_a_line_of_conllu_are_refused(label):
     with pytest.raises(ValueError, match="cannot be written"):
-        Labels().build(4, (label,), hidden=3, dropout=0.0)
-    with pytest.raises(ValueError, match="no label"):
-        Labels().build(4, (), hidden=3, dropout=0.0)
+        require_writable("labels", ("det", label))
+    require_writable("tags", ("det", "_"))
+
+
+@pytest.mark.parametrize("entries", [(), ("_", "det")])
+def test_words_without_labels_are_refused(entries):
+    with pytest.raises(ValueError, match="label the treebank"):
+        Labels().build(4, entries, hidden=3, dropout=0.0)
 
 
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
         (["labels", "labels"], "each once"),
+        ([], "expected labels"),
+        (["helpers.toy_parts.Tags"], "expected labels"),
         (["tags"], "no head 'tags'"),
         (["labels:weight=0"], "weight of labels is 0"),
     ],
 )
 def test_wrong_heads_are_refused(texts, message):
     with pytest.raises(ValueError, match=rf"heads.*{message}"):
-        load_heads(texts)
+        require_heads(load_heads(texts))

@@ -1,7 +1,8 @@
-"""A feature, a head and an encoder of somebody else's: nothing in the package knows them."""
+"""Parts of somebody else's: a feature, a head, an encoder and a decoding."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from dyparse.data.vocabulary import Entries, sorted_entries
 from dyparse.encoder import Encoder, ParameterGroup
 from dyparse.feature import OnePerToken, TokenNumbers
 from dyparse.head import Head
+from dyparse.rollout.scorer import Scorer
+from dyparse.system import System
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Tags:
     def entries(self, sentences: Sequence[Sentence]) -> Entries:
         return sorted_entries(tag for s in sentences for tag in s.upos)
 
-    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "TagHead":  # noqa: ARG002 - it has no hidden layer
+    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "TagHead":
         return TagHead(width, entries)
 
 
@@ -59,7 +62,7 @@ class TagHead(Head):
         super().__init__(entries)
         self.output = nn.Linear(width, len(entries))
 
-    def forward(self, encoded: Tensor, tree: Tensor, keys: Tensor | None = None) -> Tensor:  # noqa: ARG002 - tags need no tree
+    def forward(self, encoded: Tensor, tree: Tensor, keys: Tensor | None = None) -> Tensor:
         return self.output(encoded)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
@@ -77,14 +80,18 @@ class Letters:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of embeddings; those of first letters are learned slowly, others are frozen."""
+    """Sums of embeddings; those of first letters are learned slowly.
 
-    features: list[str] = field(default_factory=lambda: ["helpers.toy_parts.Ending"])
+    A new encoder reads its alphabet from a file of the user; a saved one from its own.
+    """
+
+    features: list[str] = field(default_factory=list)
     width: int = 16
+    alphabet: str = ""  # path
 
     def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> "SumEncoder":
-        alphabet = files.get("alphabet.txt", b"abcdefghijklmnopqrstuvwxyz").decode()
-        return SumEncoder(features, self.width, alphabet)
+        content = files["alphabet.txt"] if files else Path(self.alphabet).read_bytes()
+        return SumEncoder(features, self.width, content.decode())
 
 
 class SumEncoder(Encoder):
@@ -97,11 +104,20 @@ class SumEncoder(Encoder):
         self.embeddings = nn.ModuleDict({n: nn.Embedding(s, width) for n, s in sizes.items()})
         self.letters = nn.Embedding(len(alphabet) + 1, width)
         self.frozen = nn.Parameter(torch.ones(width), requires_grad=False)
+        self.tied = self.letters.weight
+        self.mean: Tensor
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("seen", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("scale", torch.full((width,), 0.5), persistent=False)
 
     def forward(self, batch: Batch) -> Tensor:
         numbers: dict[str, Any] = batch.features
         parts = [embed(numbers[name]) for name, embed in self.embeddings.items()]
-        return self.frozen * torch.stack([*parts, self.letters(numbers["letters"])]).sum(0)
+        x = torch.stack([*parts, self.letters(numbers["letters"])]).sum(0)
+        if self.training:
+            self.seen += 1
+            self.mean.lerp_(x.detach().mean((0, 1)), 0.1)
+        return self.frozen * self.scale * (x - self.mean)
 
     def own_features(self) -> Sequence[Feature]:
         return [Letters(self.alphabet)]
@@ -114,3 +130,20 @@ class SumEncoder(Encoder):
 
     def files(self) -> dict[str, bytes]:
         return {"alphabet.txt": self.alphabet.encode()}
+
+
+@dataclass(frozen=True)
+class AllFromFirst:
+    """A way to decode that needs no scores: the first word is the head of all others."""
+
+    def decode(
+        self,
+        system: System,
+        scorer: Scorer,
+        n_words: NDArray[np.int32],
+        *,
+        n_threads: int = 1,
+    ) -> NDArray[np.int32]:
+        heads = np.ones((len(n_words), int(n_words.max()) + 1), dtype=np.int32)
+        heads[:, :2] = 0
+        return heads
