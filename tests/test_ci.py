@@ -75,7 +75,7 @@ def test_only_checked_builds_are_published_and_without_a_token() -> None:
 
 
 @pytest.mark.parametrize(("tag", "fits"), [("v{}", True), ("v{}.1", False), ("v0{}", False)])
-def test_a_tag_must_be_the_version(tag: str, fits: bool) -> None:
+def test_a_tag_must_be_the_version(tag: str, fits: bool) -> None:  # noqa: FBT001 - from pytest
     release = loaded(FOLDER / "release.yml")
     (check,) = [line for line in commands(release) if "GITHUB_REF_NAME" in line]
     environment = {**os.environ, "GITHUB_REF_NAME": tag.format(__version__)}

@@ -13,17 +13,17 @@ from helpers.tiny import PROJECT, sample
 PEERS = PROJECT / "benchmarks" / "peers"
 sys.path.insert(0, str(PEERS))
 
-import dyparse_itself
-import run as driver
-from conllu_columns import read_columns, write_trees
-from environments import InstallError, call, filled_in, python_of
-from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_seconds
-from peer_script import environment, error_message
-from table import HEADER, las_at, markdown
+import dyparse_itself  # noqa: E402 - the benchmark is no package
+import run as driver  # noqa: E402
+from conllu_columns import read_columns, write_trees  # noqa: E402
+from environments import InstallError, call, filled_in, python_of  # noqa: E402
+from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_seconds  # noqa: E402
+from peer_script import environment, error_message  # noqa: E402
+from table import HEADER, las_at, markdown  # noqa: E402
 
-from dyparse.data.sentence import Sentence
-from dyparse.errors import ConfigError
-from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.data.sentence import Sentence  # noqa: E402
+from dyparse.errors import ConfigError  # noqa: E402
+from dyparse.evaluation.attachment_scores import attachment_scores  # noqa: E402
 
 ROW = Row("fake", "a fake parser", "words")
 FAKE = """

@@ -86,7 +86,7 @@ def watch(parser: Any, measurement: Measurement, parse: Any) -> None:
     embed = parser.feature_extractor.getWordEmbeddings
 
     @functools.wraps(embed)
-    def counted(sentence: Any, train: bool, *others: Any) -> Any:
+    def counted(sentence: Any, train: bool, *others: Any) -> Any:  # noqa: FBT001 - its signature
         words[0] += len(sentence) - 1 if train else 0  # without the root
         return embed(sentence, train, *others)
 

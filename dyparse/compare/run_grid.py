@@ -103,7 +103,7 @@ def _outcome(future: "Future[float]", task: Task, failures: list[str]) -> list[t
         return []
 
 
-def _run_cell(task: Task, keep_models: bool) -> float:
+def _run_cell(task: Task, keep_models: bool) -> float:  # noqa: FBT001 - a pool passes arguments by position
     """In a worker: train one cell, with its output in a log; returns the seconds it took."""
     start = time.perf_counter()
     if task.is_finished:  # by another command in the meantime

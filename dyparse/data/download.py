@@ -39,7 +39,7 @@ BUSY = (408, 429, 500, 502, 503, 504)  # HTTP statuses that are worth another tr
 WANTED = re.compile(r"[\w.+-]+\.conllu|(LICENSE|README)[\w.+-]*", re.ASCII)
 
 
-def download(
+def download(  # noqa: PLR0913  (all but the name are options of one command)
     name: str,
     *,
     root: str | os.PathLike[str] = "ud",

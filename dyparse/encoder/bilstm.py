@@ -63,7 +63,7 @@ class BiLSTM:
     def build(
         self,
         features: Sequence[Feature],
-        files: Mapping[str, bytes],
+        files: Mapping[str, bytes],  # noqa: ARG002 - it has none
     ) -> "BiLSTMEncoder":
         embedders = nn.ModuleDict({f.name: self._embedder(f) for f in features})
         width = sum(self._width(f) for f in features)
@@ -240,7 +240,7 @@ class IdEmbedder(nn.Module):
 class BagEmbedder(nn.Module):
     """The mean of several embeddings per token: subwords, or single features of FEATS."""
 
-    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:  # noqa: ARG002 - for words only
         super().__init__()
         self.name = feature.name
         self.weight = nn.Parameter(torch.empty(feature.size, width).normal_(std=0.5))
@@ -257,7 +257,7 @@ class SequenceEmbedder(nn.Module):
     Zadrozny 2014).
     """
 
-    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:
+    def __init__(self, feature: TokenNumbers, width: int, word_dropout: float) -> None:  # noqa: ARG002 - for words only
         super().__init__()
         self.name = feature.name
         self.embedding = _embedding(feature.size, width)

@@ -30,7 +30,7 @@ class Exploration:
         """Options as numbers, for the compiled kernel, which is found by its class."""
         raise NotImplementedError
 
-    def rolls_out_in(self, epoch: int) -> bool:
+    def rolls_out_in(self, epoch: int) -> bool:  # noqa: ARG002 - most do in every epoch
         """Whether this epoch makes new rollouts; if not, it learns from states that were kept."""
         return True
 

@@ -24,13 +24,13 @@ class Subword(BagPerToken):
         if self.buckets < 1:
             raise ValueError(f"buckets is {self.buckets}, expected 1 or more")
 
-    def entries(self, sentences: Sequence[Sentence]) -> Entries:
+    def entries(self, sentences: Sequence[Sentence]) -> Entries:  # noqa: ARG002 - it needs none
         return ()
 
-    def size(self, entries: Entries) -> int:
+    def size(self, entries: Entries) -> int:  # noqa: ARG002 - it has none
         return self.buckets + 1  # the root has one of its own
 
-    def numbering(self, entries: Entries) -> Callable[[str], list[int]]:
+    def numbering(self, entries: Entries) -> Callable[[str], list[int]]:  # noqa: ARG002 - it has none
         return lambda form: [self.buckets] if form == ROOT_VALUE else subwords(form, self.buckets)
 
 

@@ -53,5 +53,5 @@ class LabelHead(Head):
             keys = keys_below(keys_below(keys, LABELS).unsqueeze(1), tokens)  # [B, N]
         return self.output(self.dropout(hidden, keys))  # type: ignore[no-any-return]  # as torch modules are called untyped
 
-    def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
+    def score(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:  # noqa: ARG002 - not needed
         return {}  # LAS is reported anyway

@@ -10,7 +10,7 @@ from typing import Any
 class NoLogger:
     """Logs nothing."""
 
-    def open(self, directory: Path, config: dict[str, Any]) -> "NoLogger":
+    def open(self, directory: Path, config: dict[str, Any]) -> "NoLogger":  # noqa: ARG002 - the protocol
         return self
 
     def epoch(self, figures: dict[str, float]) -> None: ...

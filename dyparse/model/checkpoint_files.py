@@ -233,8 +233,8 @@ def _require_readable(directory: Path, contents: Mapping[str, bytes]) -> None:
     sizes = [len(content) for name, content in contents.items() if name.startswith(f"{ENCODER}/")]
     if len(sizes) > MOST_ENCODER_FILES or sum(sizes) > MOST_ENCODER_BYTES:
         raise CheckpointError(
-            f"{directory / ENCODER}: not saved, for {len(sizes)} files of {sum(sizes)} bytes are more "
-            f"than the {MOST_ENCODER_FILES} of {MOST_ENCODER_BYTES} that would be read again"
+            f"{directory / ENCODER}: not saved, for {len(sizes)} files of {sum(sizes)} bytes are "
+            f"more than the {MOST_ENCODER_FILES} of {MOST_ENCODER_BYTES} that would be read again"
         )
 
 

@@ -43,7 +43,7 @@ class PlainLoader(yaml.SafeLoader):
         if any(key.tag == MERGE for key, _ in node.value):
             raise yaml.YAMLError("a mapping merged into another, expected keys written out")
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - yaml's signature
         mapping = super().construct_mapping(node, deep)
         if not all(isinstance(key, str) for key in mapping):
             raise yaml.YAMLError("a key that is not text")

@@ -46,7 +46,7 @@ class VisitedStates(NamedTuple):
     sentence: NDArray[np.int32]  # [T]  the sentence's row in the batch
 
 
-def rollout(
+def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
     system: System,
     exploration: Exploration,
     scorer: Scorer,

@@ -49,7 +49,7 @@ def clear_errors() -> Iterator[None]:
 def require_streams() -> None:
     """Exit if standard output is closed; if standard error is, messages are dropped."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - stays open
     if sys.stdout is None:
         sys.exit(print_error("standard output is closed; send it to a file, or to /dev/null"))
 

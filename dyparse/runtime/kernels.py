@@ -57,7 +57,7 @@ def _kernel(declared: F, default: F | None) -> F:
 
     # Not strict: the implementation's parameters are its own affair.
     @overload(call, strict=False, jit_options=ONE_ROW)
-    def find(options: Any, *arguments: Any) -> Any:
+    def find(options: Any, *arguments: Any) -> Any:  # noqa: ARG001 - numba calls it with types
         found = implementation(options.instance_class)
         return getattr(found, "py_func", found)  # of one that was made by numba.njit
 

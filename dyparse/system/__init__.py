@@ -119,7 +119,7 @@ class System:
         """
         raise NotImplementedError
 
-    def is_exact(self, words: int) -> bool:
+    def is_exact(self, words: int) -> bool:  # noqa: ARG002 - some systems look at the length
         """Whether costs are exact in every state of a sentence with this many words."""
         return self.exact
 

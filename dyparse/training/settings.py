@@ -49,7 +49,7 @@ class TrainingSettings:
                 "expected 0 <= warmup <= constant <= 1: fractions of the training"
             )
 
-    def _require(self, name: str, holds: bool, expected: str) -> None:
+    def _require(self, name: str, holds: bool, expected: str) -> None:  # noqa: FBT001 - a claim
         if not holds:
             raise ValueError(f"trainer.{name} is {getattr(self, name)}, expected {expected}")
 

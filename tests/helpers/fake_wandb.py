@@ -51,11 +51,11 @@ class FakeWandb:
         return self.run
 
     @staticmethod
-    def Table(columns, data):
+    def Table(columns, data):  # noqa: N802 - wandb's name
         return columns, data
 
     @staticmethod
-    def Artifact(name, type):
+    def Artifact(name, type):  # noqa: N802 - wandb's name
         files = []
         return SimpleNamespace(name=name, type=type, files=files, add_dir=files.append)
 

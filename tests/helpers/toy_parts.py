@@ -49,7 +49,7 @@ class Tags:
     def entries(self, sentences: Sequence[Sentence]) -> Entries:
         return sorted_entries(tag for s in sentences for tag in s.upos)
 
-    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "TagHead":
+    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "TagHead":  # noqa: ARG002 - it has no hidden layer
         return TagHead(width, entries)
 
 
@@ -62,7 +62,7 @@ class TagHead(Head):
         super().__init__(entries)
         self.output = nn.Linear(width, len(entries))
 
-    def forward(self, encoded: Tensor, tree: Tensor, keys: Tensor | None = None) -> Tensor:
+    def forward(self, encoded: Tensor, tree: Tensor, keys: Tensor | None = None) -> Tensor:  # noqa: ARG002 - tags need no tree
         return self.output(encoded)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
 
@@ -138,11 +138,11 @@ class AllFromFirst:
 
     def decode(
         self,
-        system: System,
-        scorer: Scorer,
+        system: System,  # noqa: ARG002 - it asks nobody
+        scorer: Scorer,  # noqa: ARG002 - as above
         n_words: NDArray[np.int32],
         *,
-        n_threads: int = 1,
+        n_threads: int = 1,  # noqa: ARG002 - as above
     ) -> NDArray[np.int32]:
         heads = np.ones((len(n_words), int(n_words.max()) + 1), dtype=np.int32)
         heads[:, :2] = 0

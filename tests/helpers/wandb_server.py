@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.send_json({} if fault else self.server.answer(self.path, body), fault)
 
-    do_GET = do_PUT = do_POST
+    do_GET = do_PUT = do_POST  # noqa: N815 - the base class's names
 
     def send_json(self, answer: dict[str, Any], fault: str | None) -> None:
         body = json.dumps(answer).encode()
