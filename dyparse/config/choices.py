@@ -7,7 +7,7 @@ class by its dotted path. Options may follow in text: `arc_eager:root=first,sing
 import contextlib
 import dataclasses
 import difflib
-import importlib.util
+import importlib
 import inspect
 import pkgutil
 import re
@@ -64,7 +64,7 @@ def find_class(folder: str, path: str) -> Any:
         )
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
-        raise ValueError(f"{module_name} has no class {class_name!r}")
+        raise ValueError(f"no {folder} {path!r}: {module_name} has no class {class_name!r}")
     if reason := why_unfit(folder, found):
         raise ValueError(f"{path} {reason}, so it cannot be a {folder}")
     return found
@@ -139,9 +139,7 @@ def why_unfit(folder: str, cls: type) -> str:
 
 
 def _declaration(folder: str) -> type:
-    """The protocol or base class of a choice; `object` for the trainer, of which there is one."""
-    if importlib.util.find_spec(f"dyparse.{folder}") is None:
-        return object
+    """The protocol or base class of a choice, which its package declares."""
     package = importlib.import_module(f"dyparse.{folder}")
     name = folder.capitalize()
     found: type = getattr(package, f"{name}Choice", getattr(package, name, object))

@@ -75,9 +75,8 @@ def learned_options(config: DictConfig) -> DictConfig:
         path = part.get("_target_") if isinstance(part, dict) else None
         if str(path).startswith("dyparse."):
             part["_target_"] = str(path).split(".")[-2]
-    for name, key in (("trainer", "_target_"), ("treebank", "root")):  # one class; only a place
-        if isinstance(options.get(name), dict):
-            options[name].pop(key, None)
+    if isinstance(options.get("treebank"), dict):
+        options["treebank"].pop("root", None)  # where a treebank is does not change what is learned
     return OmegaConf.create(options)
 
 

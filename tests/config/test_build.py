@@ -25,6 +25,7 @@ from dyparse.errors import ConfigError
 from dyparse.evaluation.evaluate import evaluate
 from dyparse.model.sizes import ScorerSizes
 from dyparse.training.run import train
+from dyparse.training.settings import TrainingSettings
 
 CHOICES = ("encoder", "exploration", "logger", "loss", "system", "treebank")
 FILES = [path for choice in CHOICES for path in yamls(choice)]
@@ -47,8 +48,8 @@ def test_every_yaml_names_the_class_in_the_file_of_its_own_name_and_all_its_fiel
 @pytest.mark.parametrize("path", yamls("trainer"), ids=lambda path: path.stem)
 def test_every_trainer_yaml_can_be_built(path):
     config = configured(f"trainer={path.stem}")
-    trainer = build(OmegaConf.to_container(config.trainer), "trainer")
-    assert trainer.epochs == config.trainer.epochs
+    settings = construct(TrainingSettings, OmegaConf.to_container(config.trainer), "trainer")
+    assert settings.epochs == config.trainer.epochs
 
 
 def test_the_whole_configuration_fits_its_schema():
@@ -76,7 +77,7 @@ WRONG = [
     ("exploration.decay=2", "exploration.decay is 2"),
     ("encoder.hidden=[1]", "encoder.hidden"),
     ("encoder.features=word", "encoder.features"),
-    ("encoder.features=[word,tag]", "encoder.features has 'tag'"),
+    ("encoder.features=[word,tag]", "encoder.features: no feature 'tag'"),
     ("system.root=middle", "system.root is 'middle'"),
     ("system.single_root=maybe", "system.single_root"),
     ("network.hidden=big", "network.hidden"),
@@ -91,7 +92,10 @@ WRONG = [
     ("treebank._target_=null", "treebank._target_ names no class"),
     ("treebank._target_=sample", "treebank._target_ names no class: it is 'sample'"),
     ("system._target_=nosuch.Mine", "system._target_: cannot import nosuch (ModuleNotFoundError"),
-    ("system._target_=json.Mine", "system._target_: json has no class 'Mine'"),
+    (
+        "system._target_=json.Mine",
+        "system._target_: no system 'json.Mine': json has no class 'Mine'",
+    ),
     ("system._target_=json.JSONDecoder", "is not a dataclass with frozen=True"),
     ("threads=two", "threads"),
     ("device=nosuch", "device is 'nosuch'"),
@@ -105,7 +109,7 @@ def test_a_wrong_option_is_one_message_that_names_it_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     config = configured("trainer=debug", override)
     with pytest.raises(ConfigError) as caught:
-        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
+        train(config)
     message = str(caught.value)
     assert name in message
     assert "\n" not in message
@@ -137,7 +141,7 @@ def test_a_wrong_option_of_an_evaluation_is_one_message_that_names_it(overrides,
 def test_sizes_that_no_memory_holds_are_one_message(tmp_path):
     config = configured("trainer=debug", f"output={tmp_path / 'run'}", f"encoder.hidden={10**9}")
     with pytest.raises(ConfigError, match=r"cannot be made .* encoder\.hidden"):
-        train(config, {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"})
+        train(config)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -264,7 +268,7 @@ def test_training_refuses_such_a_class_before_anything_is_read(tmp_path, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     config = configured("trainer=debug", "system._target_=my_eager.Mine", "output=run")
     with pytest.raises(ConfigError, match="system: a model could not be loaded again"):
-        train(config, {}, read=pytest.fail)
+        train(config, read=pytest.fail)
     assert not (tmp_path / "run").exists()
 
 

@@ -47,7 +47,6 @@ def test_another_option_has_another_directory(override):
         "device=cpu",
         "threads=1",
         "system._target_=dyparse.system.moved.arc_eager.ArcEager",
-        "trainer._target_=dyparse.training.moved.Renamed",
     ],
 )
 def test_options_that_do_not_change_what_is_learned_keep_the_directory(override):
