@@ -346,7 +346,7 @@ def test_a_stage_counts_epochs_from_the_beginning_of_the_training():
     [
         ("statik", "no exploration 'statik'.* did you mean 'static'"),
         ("explore:probabilty=1", "'explore' has no option 'probabilty'; it takes first_epochs"),
-        ("explore:probability", "'probability' is no option"),
+        ("explore:probability", "'probability' is not an option"),
         ("explore:probability=3", "exploration.probability is 3.0"),
         ("dagger", "'dagger', which cannot be a stage.* keeps no states"),
         ("dagger:decay=0.1", "'dagger:decay=0.1', which cannot be a stage"),
