@@ -33,7 +33,7 @@ CONFIG, MODEL = "config.yaml", "model"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
 WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
-NOT_LEARNED = (  # options that say how and where, and the seed, which is named apart
+NOT_LEARNED = (  # how and where a run is trained; the seed has its own part of the name
     "output",
     "logger",
     "device",

@@ -12,7 +12,7 @@ from helpers.programs import python
 from dyparse.errors import DyparseError
 from dyparse.runtime.kernels import cached_njit, kernel, optional_kernel
 
-WALK = """
+ROLLOUT = """
 import json, sys
 import numpy as np
 from dyparse import system
@@ -141,4 +141,4 @@ def test_calls_stay_fast_for_classes_of_the_same_name(same_names, monkeypatch):
 
 
 def test_kernels_run_as_plain_python_with_the_same_result():
-    assert python(WALK, NUMBA_DISABLE_JIT="1") == python(WALK)
+    assert python(ROLLOUT, NUMBA_DISABLE_JIT="1") == python(ROLLOUT)
