@@ -40,7 +40,8 @@ def parse_stream(
 
     def noted() -> Iterator[Sentence]:
         for sentence in sentences:
-            totals.note_missing(parser.missing_columns(sentence))
+            if not totals.missing:
+                totals.note_missing(parser.missing_columns(sentence))
             yield sentence
 
     most = settings.max_tokens_per_batch
