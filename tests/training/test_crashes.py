@@ -86,7 +86,9 @@ def test_a_training_killed_again_and_again_ends_like_an_undisturbed_one(undistur
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
+    ("number", "status"),
+    [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)],
+    ids=["ctrl-c", "sigterm"],
 )
 def test_a_signal_saves_the_training_and_the_same_command_resumes_it(
     number, status, undisturbed, tmp_path
@@ -160,6 +162,7 @@ def test_a_disk_that_is_full_is_one_message_of_a_real_process(tmp_path):
     assert not list((tmp_path / "run").rglob(".*.tmp"))
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_renaming_of_a_file_loses_nothing(tmp_path, monkeypatch):
     class Crash(BaseException):
         pass

@@ -30,6 +30,7 @@ def scores(tmp_path_factory):
     return of
 
 
+@pytest.mark.slow
 def test_every_launcher_gives_the_same_results(scores):
     basic = scores("basic")
     assert set(basic) == {"static", "explore"}
