@@ -80,9 +80,10 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
                     _show_time_left(bar, durations, running.values(), jobs)
                     bar.update()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
+            # It waits for its thread, which would else meet closed pipes while Python exits.
+            pool.shutdown(cancel_futures=True)
             raise
         pool.shutdown()
     return failures

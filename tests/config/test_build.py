@@ -242,7 +242,7 @@ def unloadable(mylab, monkeypatch):
     yield mylab.NoLoss(), "has no '__call__'"
     yield mylab.WithPath(), "cannot be written to a file"
     yield mylab.WithState(), "cannot be written to a file"
-    yield mylab.WithName(name="b"), "cannot be written to a file (they come back changed)"
+    yield mylab.WithName(name="b"), "an option of it cannot be called name"
     lost = mylab.Steep()
     monkeypatch.setattr(mylab, "Steep", mylab.WithName)
     yield lost, "is not what mylab_losses has under this name"
