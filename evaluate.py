@@ -1,21 +1,11 @@
-"""Evaluate a saved parser:  python evaluate.py model=DIR split=test   (--help lists all)"""
+"""Evaluate a saved parser:  python evaluate.py model=DIR split=test   (--help lists all)
 
-import hydra
-from omegaconf import DictConfig
+The same as `dyparse evaluate`.
+"""
 
-from dyparse.config.hydra_errors import clear_option_errors
-from dyparse.runtime.entry import clear_errors
+import sys
 
-
-@hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
-def main(config: DictConfig) -> None:
-    """Evaluate as configured."""
-    with clear_errors():
-        from dyparse.evaluation.evaluate import evaluate  # it imports torch, which is slow
-
-        evaluate(config)
-
+from dyparse.cli.main import main
 
 if __name__ == "__main__":
-    with clear_option_errors():
-        main()
+    sys.exit(main(["evaluate", *sys.argv[1:]]))

@@ -1,22 +1,37 @@
 """Greedy neural dependency parsing with exact dynamic oracles.
 
-parser = dyparse.load("outputs/…/model")
-print(parser.parse(["The dog barks."])[0].to_conllu())
+run = dyparse.train("trainer.epochs=10", treebank="sample")
+parser = dyparse.load(run.model)
+print(parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")]))
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dyparse.version import __version__
 
 if TYPE_CHECKING:
+    from dyparse.comparison.summary import Summary
+    from dyparse.data.sentence import Sentence
+    from dyparse.evaluation.score_report import ScoreReport
     from dyparse.model.parser import Parser
+    from dyparse.training.run_directory import TrainedRun
 
-__all__ = ["__version__", "load"]
+__all__ = ["Sentence", "__version__", "compare", "evaluate", "load", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    """`dyparse.Sentence`, imported when it is first used: `import dyparse` takes no time."""
+    if name == "Sentence":
+        from dyparse.data.sentence import Sentence
+
+        return Sentence
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(directory: str | Path, device: str = "cpu") -> "Parser":
-    """The parser saved in a model directory.
+    """The parser saved in a model directory, or by the training whose directory this is.
 
     `dyparse.errors.CheckpointError` says what is wrong with one.
     """
@@ -26,3 +41,56 @@ def load(directory: str | Path, device: str = "cpu") -> "Parser":
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     return Parser.load(directory, device)
+
+
+def train(*overrides: str, **options: Any) -> "TrainedRun":
+    """Train a parser with the options of `dyparse train`; it prints what that prints.
+
+        run = dyparse.train("trainer=debug", treebank="sample", system="attardi", seed=2)
+        run.scores["dev"]["las"], run.curve, run.parser
+
+    A run with the same options that is finished already is not trained again. DyparseError, and
+    its subclasses in `dyparse.errors`, say what is wrong with options or treebank.
+    """
+    import dyparse.runtime.entry  # noqa: F401 - before torch, which reads its settings of threads
+    from dyparse.training.run import train_with
+
+    return train_with(overrides, options)
+
+
+def evaluate(
+    model: "str | Path | TrainedRun",
+    treebank: str | Path = "sample",
+    split: str = "test",
+    **options: Any,
+) -> "ScoreReport":
+    """The scores of a saved parser on a treebank, with the options of `dyparse evaluate`.
+
+    print(dyparse.evaluate(run.model, "ud/UD_English-LinES").all_words.las)
+    """
+    from dyparse.evaluation.evaluate import evaluate_with
+
+    place = getattr(model, "directory", model)  # of a run
+    return evaluate_with({"model": place, "treebank": treebank, "split": split, **options})
+
+
+def compare(
+    *overrides: str,
+    axes: Mapping[str, Sequence[Any]] | None = None,
+    output: str | Path = "compare",
+    experiment: str = "static_vs_dynamic",
+    jobs: int | None = None,
+) -> "Summary":
+    """Train a grid of parsers, as `dyparse compare` does, and report on them.
+
+        axes = {"system": ["arc_eager"], "exploration": ["static", "explore"], "seed": [1, 2]}
+        print(dyparse.compare("trainer=debug", axes=axes, experiment="none"))
+
+    Axes are system, exploration, loss, treebank and seed; those that are not given are the
+    experiment's. Cells that are finished already are not trained again; a cell that fails is a
+    warning. Cells run in processes of their own: in a script, call this below
+    `if __name__ == "__main__":`.
+    """
+    from dyparse.comparison.experiment import compare_with
+
+    return compare_with(overrides, axes or {}, Path(output), experiment, jobs)

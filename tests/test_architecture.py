@@ -8,8 +8,8 @@ from helpers.tiny import PROJECT
 
 ROOT = PROJECT / "dyparse"
 ORDER = (  # top to bottom; one line of the plan
-    "cli > compare > training | parsing > evaluation > model > decoding > rollout > "
-    "system | exploration | loss | encoder | head | treebank | logger > feature > drawing > data > "
+    "cli > comparison > training | parsing > evaluation > model > decoding > rollout > "
+    "system | exploration | loss | encoder | head | treebank | logger > feature > data > drawing > "
     "tensors > config > runtime > errors | version"
 )
 LEVEL = {
@@ -25,9 +25,18 @@ WITHOUT = {  # libraries that a package knows nothing of
         "decoding",
         "config",
         "drawing",
-        "compare/report",
+        "comparison/report",
     ),
-    "numba": ("encoder", "head", "loss", "feature", "data", "config", "drawing", "compare/report"),
+    "numba": (
+        "encoder",
+        "head",
+        "loss",
+        "feature",
+        "data",
+        "config",
+        "drawing",
+        "comparison/report",
+    ),
 }
 FILES = sorted(ROOT.rglob("*.py"))
 MOST_LINES, MOST_MODULES, MOST_FLAT = 400, 12, 5

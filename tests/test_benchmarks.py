@@ -25,6 +25,7 @@ def growth(monkeypatch):
     return module
 
 
+@pytest.mark.slow  # measures for a minute
 def test_throughput_prints_ratios_and_stages_and_writes_a_trace(tmp_path):
     trace = tmp_path / "trace.json"
     printed = run(

@@ -47,7 +47,7 @@ def test_workflows_run_targets_of_the_makefile() -> None:
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
     there = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
     used = {path.stem: make_targets(commands(loaded(path))) for path in WORKFLOWS}
-    assert used == {"checks": {"lint", "test"}, "slow": {"slowtest"}, "release": {"dist"}}
+    assert used == {"checks": {"lint", "docs", "test"}, "slow": {"slowtest"}, "release": {"dist"}}
     assert set.union(*used.values()) <= there
 
 
@@ -94,7 +94,12 @@ def test_hooks_before_a_commit_are_those_of_make_lint() -> None:
 
 @pytest.mark.parametrize(
     ("fail", "targets"),
-    [("nothing", ["lint", "test"]), ("lint", ["lint"]), ("test", ["lint", "test"])],
+    [
+        ("nothing", ["lint", "docs", "test"]),
+        ("lint", ["lint"]),
+        ("docs", ["lint", "docs"]),
+        ("test", ["lint", "docs", "test"]),
+    ],
 )
 def test_the_script_for_ci_works_in_a_new_place_and_stops_at_the_first_failure(
     fail: str, targets: list[str], tmp_path: Path

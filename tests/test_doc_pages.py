@@ -1,53 +1,71 @@
-"""The pages of docs/ are true: links lead somewhere, commands have options that exist."""
+"""The pages of docs/ are true: links lead somewhere, code runs, commands have options that exist.
+
+`MODEL` stands for the directory of a model, here and in README.md.
+"""
 
 import re
+import shlex
 
 import pytest
-from helpers.documents import (
-    commands_starting,
-    dead_links,
-    require_valid_training,
-    shell_commands,
-)
+from helpers.documents import blocks, commands_starting, dead_links, require_valid, shell_commands
 from helpers.tiny import PROJECT
 
-from dyparse.cli.main import command_line
-from dyparse.config import choices
-
 DOCS = PROJECT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
-# Commands of extend.md name classes of another repository; they are run by a test of their own.
-TEXT = "".join(path.read_text(encoding="utf-8") for path in PAGES if path.name != "extend.md")
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "results")
+# Code and commands of extend.md name classes of another repository; a test of their own runs them.
+TEXTS = {
+    path.relative_to(PROJECT).as_posix(): path.read_text(encoding="utf-8")
+    for path in (PROJECT / "README.md", *PAGES)
+    if path.name != "extend.md"
+}
+TEXT = "".join(TEXTS.values())
+COMMANDS = {shlex.join(words): words for words in commands_starting("dyparse", text=TEXT)}
+CODE = [
+    pytest.param(block, id=f"{name}-{number}")
+    for name, text in TEXTS.items()
+    for number, block in enumerate(blocks("python", text))
+]
+MODELS = ("MODEL", "outputs/first")
 ARCHITECTURE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
 def test_links_lead_to_files_and_headings(path):
     assert dead_links(path) == []
 
 
-@pytest.mark.parametrize("words", commands_starting("dyparse", text=TEXT), ids=" ".join)
-def test_commands_of_dyparse_have_valid_options(words):
-    assert callable(command_line().parse_args(words).run)
+@pytest.mark.parametrize("block", CODE)
+def test_python_blocks_run(block, model_directory, tmp_path, monkeypatch):
+    for name in MODELS:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(model_directory, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "page", "exec"), {"__name__": "page"})
 
 
-@pytest.mark.parametrize("words", commands_starting("python", "train.py", text=TEXT), ids=" ".join)
-def test_commands_of_train_have_valid_options(words):
-    require_valid_training(words)
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_commands_have_valid_options(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    require_valid(words)
 
 
-def test_scripts_in_commands_exist():
+def test_every_command_is_of_a_kind_that_these_tests_check():
+    known = ("dyparse", "python", "bash", "make", "pip", "cat", "echo", ".", "python3")
     for program, *words in shell_commands(TEXT):
-        assert program in ("dyparse", "python", "bash"), program
-        if program != "dyparse":
+        assert program in known, program
+        if program in ("python", "bash") and words[0] != "-m":
             assert (PROJECT / words[0]).is_file(), words[0]
 
 
-@pytest.mark.parametrize("folder", ["exploration", "loss"])
-def test_every_exploration_and_loss_is_explained(folder):
-    text = (DOCS / "compare.md").read_text(encoding="utf-8")
-    listed = re.findall(rf"^\| \[(\w+)\]\(\.\./dyparse/{folder}/", text, re.MULTILINE)
-    assert sorted(listed) == choices.names(folder)
+def test_plain_lines_do_what_make_does():
+    text = (DOCS / "installation.md").read_text(encoding="utf-8")
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    recipes = dict(re.findall(r"^(train|test):.*\n\t\S+ (.*)", makefile, re.MULTILINE))
+    (tested,) = commands_starting("python", "-m", "pytest", text=text)
+    assert ["-m", "pytest", *tested] == shlex.split(recipes["test"])
+    *_, trained = commands_starting("dyparse", "train", text=text)
+    assert ["train.py", *trained] == shlex.split(recipes["train"])
+    assert ["-e", ".[test]"] in commands_starting("pip", "install", text=text)
 
 
 def test_every_test_that_a_promise_rests_on_exists():
@@ -72,13 +90,6 @@ def test_every_test_that_a_promise_rests_on_exists():
 def packages():
     """The packages of dyparse/."""
     return {path.parent.name for path in (PROJECT / "dyparse").glob("*/__init__.py")}
-
-
-@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md"])
-def test_every_package_is_named(name):
-    text = (PROJECT / name).read_text(encoding="utf-8")
-    missing = [package for package in packages() if not re.search(rf"\b{package}\b", text)]
-    assert missing == []
 
 
 def test_the_picture_has_all_packages_and_no_others():

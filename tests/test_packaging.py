@@ -15,16 +15,17 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from helpers.tiny import PROJECT
+from helpers.distributions import build_distributions
+from helpers.tiny import CONF, PROJECT
 
 import dyparse
 from dyparse.cli.main import main
 
 SHIPPED = (
     "py.typed",
-    "compare/report/page.html.j2",
-    "compare/report/page.css",
-    "compare/report/page.js",
+    "comparison/report/page.html.j2",
+    "comparison/report/page.css",
+    "comparison/report/page.js",
     "treebank/sample_data/train.conllu",
     "treebank/sample_data/dev.conllu",
     "treebank/sample_data/test.conllu",
@@ -42,23 +43,15 @@ case "$*" in "$FAIL"*) exit 1;; esac
 def distributions(once: Callable[..., Path]) -> Path:
     """Directory of a wheel and an sdist, built offline from a copy of the sources."""
 
-    def make(directory: Path) -> None:
-        source = directory / "source"
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(PROJECT / "dyparse", source / "dyparse", ignore=ignored)
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(PROJECT / name, source)
-        build = "from setuptools import build_meta as b; b.build_wheel('..'); b.build_sdist('..')"
-        subprocess.run([sys.executable, "-c", build], cwd=source, check=True, capture_output=True)
-
-    return once("distributions", make)
+    return once("distributions", build_distributions)
 
 
 def test_wheel_has_types_data_licence_and_every_module(distributions: Path) -> None:
     with zipfile.ZipFile(next(distributions.glob("*.whl"))) as wheel:
         names = set(wheel.namelist())
     modules = {path.relative_to(PROJECT).as_posix() for path in (PROJECT / "dyparse").rglob("*.py")}
-    assert names >= modules | {f"dyparse/{name}" for name in SHIPPED}
+    options = {path.relative_to(PROJECT).as_posix() for path in CONF.rglob("*.yaml")}
+    assert names >= modules | {f"dyparse/{name}" for name in (*SHIPPED, *options)}
     information = f"dyparse-{dyparse.__version__}.dist-info"
     assert f"{information}/licenses/LICENSE" in names
     assert {name.partition("/")[0] for name in names} == {"dyparse", information}
@@ -68,6 +61,7 @@ def test_sdist_has_types_and_data(distributions: Path) -> None:
     with tarfile.open(next(distributions.glob("*.tar.gz"))) as sdist:
         names = set(sdist.getnames())
     assert names >= {f"dyparse-{dyparse.__version__}/dyparse/{name}" for name in SHIPPED}
+    assert f"dyparse-{dyparse.__version__}/conf/trainer/debug.yaml" in names
 
 
 def test_wheel_states_its_requirements(distributions: Path) -> None:

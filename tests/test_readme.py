@@ -1,76 +1,25 @@
-"""README, CONTRIBUTING, CHANGELOG and CITATION are true: code runs, commands and links are valid.
+"""README, CONTRIBUTING, CHANGELOG and CITATION are true: targets, links and versions are right.
 
-In the README `MODEL` stands for the directory of a model; its code runs in a directory with one.
+Code and commands of the README are tested with those of docs/, in test_doc_pages.py.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-import shlex
-from importlib.metadata import metadata
-from pathlib import Path
 
 import pytest
 import yaml
-from helpers.documents import (
-    blocks,
-    commands_starting,
-    composed,
-    dead_links,
-    require_valid_training,
-    shell_commands,
-)
+from helpers.documents import commands_starting, dead_links
 from helpers.tiny import PROJECT
 
 import dyparse
 import dyparse.system
-from dyparse.cli.main import command_line
-from dyparse.config.build import build, checked
-from dyparse.config.options import EvaluateOptions
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RESULTS = PROJECT / "docs" / "results_readme"
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
-
-
-def inline_options(script: str) -> list[list[str]]:
-    """Options of a script's commands in running text and tables, but not those with a <gap>."""
-    found = re.findall(rf"`python {re.escape(script)} ([^`<]*)`", README)
-    return [shlex.split(options) for options in found]
-
-
-@pytest.mark.parametrize("block", blocks("python", README))
-def test_python_blocks_run(
-    block: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "MODEL").symlink_to(model_directory, target_is_directory=True)
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-
-
-@pytest.mark.parametrize(
-    "words",
-    [*commands_starting("python", "train.py", text=README), *inline_options("train.py")],
-    ids=" ".join,
-)
-def test_commands_of_train_have_valid_options(words: list[str]) -> None:
-    require_valid_training(words)
-
-
-@pytest.mark.parametrize(
-    "words", commands_starting("python", "evaluate.py", text=README), ids=" ".join
-)
-def test_commands_of_evaluate_have_valid_options(words: list[str]) -> None:
-    for config in composed("evaluate", words):
-        options = checked(config, EvaluateOptions)
-        build(options.treebank, "treebank")
-        assert options.model == "MODEL"
-
-
-@pytest.mark.parametrize("words", commands_starting("dyparse", text=README), ids=" ".join)
-def test_commands_of_dyparse_have_valid_options(words: list[str]) -> None:
-    assert callable(command_line().parse_args(words).run)
 
 
 def test_make_targets_exist() -> None:
@@ -81,31 +30,11 @@ def test_make_targets_exist() -> None:
     assert set(used) <= set(targets)
 
 
-def test_plain_lines_do_what_make_does() -> None:
-    ran = commands_starting("python", "-m", "pytest", text=README)
-    recipe = re.search(r"^test:.*\n\t\S+ (.*)", MAKEFILE, re.MULTILINE)
-    assert recipe
-    assert [["-m", "pytest", *words] for words in ran] == [shlex.split(recipe[1])]
-    (installed,) = commands_starting("pip", "install", text=README)
-    assert installed == ["-e", ".[test]"]
-    assert "test" in (metadata("dyparse").get_all("Provides-Extra") or [])
-
-
-def test_every_command_is_of_a_kind_that_these_tests_check() -> None:
-    scripts = (
-        "train.py",
-        "evaluate.py",
-        "scripts/make_results.py",
-        "benchmarks/throughput.py",
-        "benchmarks/oracle.py",
-    )
-    for program, *words in shell_commands(README):
-        assert program in ("make", "dyparse", "pip", "cat", ".", "bash", "python", "python3")
-        if program == "bash":
-            assert (PROJECT / words[0]).is_file()
-        if program == "python":
-            assert words[0] in (*scripts, "-m")
-            assert words[0] == "-m" or (PROJECT / words[0]).is_file()
+def test_it_has_one_or_two_screens_and_its_pictures() -> None:
+    assert len(README.splitlines()) <= 110
+    assert "](docs/figures/tree.svg)" in README
+    (table,) = re.findall(r"<!-- readme -->\n(.*?)<!-- /readme -->", README, re.DOTALL)
+    assert ("static_vs_dynamic.svg" in table) == (RESULTS.exists())
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

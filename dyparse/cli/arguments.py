@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # numba is slow to import, and not every command needs it
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 STDIN = "-"
+TREEBANK = "`sample`, the directory of a UD treebank, its name if it is in ./ud, or a CoNLL-U file"
 ALTERNATIVE = "NAME or NAME:KEY=VALUE,KEY=VALUE"  # of a choice, such as a transition system
 
 
@@ -44,7 +45,9 @@ def add_on_error(command: argparse.ArgumentParser) -> None:
 
 def add_model(command: argparse.ArgumentParser) -> None:
     """MODEL, of commands that parse."""
-    command.add_argument("model", metavar="MODEL", help="model directory, as train.py prints it")
+    command.add_argument(
+        "model", metavar="MODEL", help="directory of a model or of its run, as training prints it"
+    )
 
 
 def add_parsing_options(command: argparse.ArgumentParser) -> None:

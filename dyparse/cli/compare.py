@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 from dyparse.cli.arguments import (
     ALTERNATIVE,
+    TREEBANK,
     Commands,
     add_baseline,
     chosen_baseline,
     require_positive,
 )
-from dyparse.cli.report import TITLE, report_on
+from dyparse.cli.report import print_summary
 from dyparse.errors import ConfigError
 
 if TYPE_CHECKING:  # it imports torch, which is slow
-    from dyparse.compare.grid import Grid, Task
+    from dyparse.comparison.grid import Task
 
 PLURALS = {"system": "systems", "exploration": "explorations", "loss": "losses"}
 LONGEST_SEED = len(str(2**32 - 1))  # digits
@@ -52,8 +53,8 @@ def register(commands: Commands) -> None:
         action="append",
         dest="treebanks",
         default=[],
-        metavar="DIR",
-        help="directory of a UD treebank, or `sample`; may be repeated (default: sample)",
+        metavar="TREEBANK",
+        help=f"{TREEBANK}; may be repeated (default: sample)",
     )
     command.add_argument(
         "--seeds", metavar="LIST", help="such as 1-5 or 1,4,7 (default: those of the experiment)"
@@ -63,7 +64,7 @@ def register(commands: Commands) -> None:
         default="static_vs_dynamic",
         metavar="NAME",
         help="conf/experiment/NAME.yaml: the size of the model, and the grid where no option "
-        "says otherwise; none: the defaults of train.py (default: %(default)s)",
+        "says otherwise; none: the defaults of dyparse train (default: %(default)s)",
     )
     add_baseline(command)
     command.add_argument(
@@ -82,24 +83,34 @@ def register(commands: Commands) -> None:
     )
     command.add_argument("--keep-models", action="store_true", help="keep the model of every cell")
     command.add_argument("--dry-run", action="store_true", help="list the cells and train nothing")
-    command.add_argument("--conf", type=Path, metavar="DIR", help="directory of train.yaml")
     command.add_argument(
-        "files", metavar="KEY=VALUE", nargs="*", help="more options of train.py, for all cells"
+        "--config-dir",
+        type=Path,
+        metavar="DIR",
+        help="directory with groups of options of your own",
+    )
+    command.add_argument(
+        "files", metavar="KEY=VALUE", nargs="*", help="more options of dyparse train, for all cells"
     )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train the cells that are not finished, and write the report; exit status 2 if one failed."""
-    from dyparse.compare.grid import configuration_directory, plan
-    from dyparse.compare.run_grid import publish, run_grid, usual_jobs
+    from dyparse.comparison.experiment import Report, experiment_grid, run_experiment
+    from dyparse.comparison.grid import plan
 
     require_positive(options, "jobs")
     if options.output.exists() and not options.output.is_dir():
         raise ConfigError(f"--output is {options.output}, a file; expected a directory")
-    baseline = chosen_baseline(options.baseline)
-    conf = configuration_directory(options.conf)
-    tasks = plan(chosen_grid(options, conf), conf, options.output)
+    report = Report(options.output, baseline=chosen_baseline(options.baseline))
+    axes = {axis: getattr(options, plural) for axis, plural in PLURALS.items()}
+    axes |= {
+        "treebank": options.treebanks,
+        "seed": [] if options.seeds is None else numbers_in(options.seeds),
+    }
+    grid = experiment_grid(options.experiment, axes, options.files, options.config_dir)
+    tasks = plan(grid, options.output, options.config_dir)
     unfinished = sum(not task.is_finished for task in tasks)
     sys.stdout.write(
         f"{len(tasks)} cells in {options.output}, {unfinished} of them to be trained\n"
@@ -108,16 +119,15 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         list_cells(tasks)
         return 0
-    jobs = options.jobs or usual_jobs(tasks[0].config)
-    failures = run_grid(tasks, jobs=jobs, keep_models=options.keep_models)
-    for failure in failures:
-        sys.stderr.write(f"failed: {failure}\n")
-    directories = [task.directory for task in tasks if task.is_finished]
-    if directories:
-        page = report_on(directories, options.output, TITLE, baseline)
-        publish(tasks[0], page)
-        sys.stdout.write(f"report    {page}\n")
-    return 2 if failures else 0
+    summary = run_experiment(
+        tasks,
+        report,
+        jobs=options.jobs,
+        keep_models=options.keep_models,
+        on_failure=lambda line: sys.stderr.write(f"failed: {line}\n"),
+    )
+    print_summary(summary)
+    return 0 if all(task.is_finished for task in tasks) else 2
 
 
 def list_cells(tasks: "list[Task]") -> None:
@@ -125,31 +135,6 @@ def list_cells(tasks: "list[Task]") -> None:
     for task in tasks:
         state = "finished" if task.is_finished else "to do   "
         sys.stdout.write(f"{state}  {task.directory}\n")
-
-
-def chosen_grid(options: argparse.Namespace, conf: Path) -> "Grid":
-    """The grid of the command line; axes without an option are those of the experiment."""
-    from dyparse.compare.grid import Grid, experiment_axes
-    from dyparse.compare.groups import AXES
-
-    overrides = list(options.files)
-    for override in overrides:
-        key = override.lstrip("+~").partition("=")[0]
-        if key in (*AXES, "experiment"):
-            option = "--seeds" if key == "seed" else f"--{key}"
-            raise ConfigError(f"{override}: this is a part of the grid; use {option} instead")
-    if options.experiment != "none":
-        overrides.insert(0, f"experiment={options.experiment}")
-    axes = experiment_axes(conf, overrides)
-    seeds = ",".join(axes.get("seed", ["1"])) if options.seeds is None else options.seeds
-    values = {
-        "system": options.systems or axes.get("system", ["arc_eager"]),
-        "exploration": options.explorations or axes.get("exploration", ["static", "explore"]),
-        "loss": options.losses or axes.get("loss", ["set_nll"]),
-        "treebank": options.treebanks or ["sample"],
-        "seed": numbers_in(seeds),
-    }
-    return Grid(values, overrides)
 
 
 def numbers_in(text: str) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dyparse.cli.arguments import (
     ALTERNATIVE,
     STDIN,
+    TREEBANK,
     Commands,
     add_on_error,
     chosen_system,
@@ -16,9 +17,9 @@ from dyparse.cli.arguments import (
 from dyparse.cli.sentences import tree_for_oracle
 from dyparse.data.conllu import Source
 from dyparse.data.malformed import read_trees
-from dyparse.errors import TreebankError
 from dyparse.runtime.atomic_files import replacing, require_apart
 from dyparse.runtime.console import print_notice, standard_output
+from dyparse.treebank._names import files_of
 
 if TYPE_CHECKING:  # it imports numba, which is slow
     from dyparse.evaluation.coverage import Row
@@ -33,6 +34,7 @@ def register(commands: Commands) -> None:
         "tree that the system can build, how many gold arcs are in the best trees that it can\n"
         "build, and how many arcs a sentence loses that cannot be built, on average and at most.",
         epilog="examples:\n"
+        "  dyparse coverage sample\n"
         "  dyparse coverage ud/UD_English-LinES\n"
         "  dyparse coverage ud/UD_* --csv coverage.csv\n"
         "  dyparse coverage dev.conllu --system arc_eager --system arc_eager:root=first",
@@ -42,7 +44,7 @@ def register(commands: Commands) -> None:
         "files",
         metavar="TREEBANK",
         nargs="+",
-        help=f"CoNLL-U file, directory with *.conllu files, or {STDIN} for standard input",
+        help=f"{TREEBANK}, or {STDIN} for standard input",
     )
     command.add_argument(
         "--system",
@@ -88,18 +90,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def treebank_sources(name: str) -> tuple[str, list[Source]]:
-    """The name of a treebank, and its files: all CoNLL-U files of a directory, or one file."""
+    """The name of a treebank, and its files; or standard input."""
     if name == STDIN:
         return "<stdin>", [sys.stdin]
-    directory = Path(name)
-    if not directory.is_dir():
-        if not directory.exists():
-            raise TreebankError(f"{name}: there is no such file or directory; check the path")
-        return name, [name]
-    files = sorted(directory.glob("*.conllu"))
-    if not files:
-        raise TreebankError(
-            f"{name}: no *.conllu in it; expected the directory of one treebank: "
-            "name several as ud/UD_*"
-        )
-    return directory.resolve().name, [*files]
+    short, files = files_of(name)
+    return short, [*files]

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from dyparse.cli.arguments import Commands
+from dyparse.config.choices import for_hydra
 from dyparse.data.download import MAX_BYTES, RECORD, RELEASE, URL, download
 
 
@@ -13,7 +14,7 @@ def register(commands: Commands) -> None:
         "download",
         help="download one treebank of a Universal Dependencies release",
         description="Download one treebank of a UD release, for\n"
-        "train.py treebank=ud treebank.root=DIR treebank.name=NAME.",
+        "`dyparse train treebank=DIR/NAME` and other commands.",
         epilog="If the connection breaks off or stalls, the download is tried again a few times.\n"
         "DIR/NAME appears only when it is complete. A second download of the same treebank into\n"
         "the same DIR at the same time is refused.",
@@ -52,7 +53,6 @@ def run(options: argparse.Namespace) -> int:
     )
     sys.stdout.write((directory / RECORD).read_text(encoding="utf-8"))
     sys.stdout.write(
-        f"{directory}\ntrain on it: python train.py treebank=ud treebank.root={options.root} "
-        f"treebank.name={options.name}\n"
+        f"{directory}\ntrain on it: dyparse train treebank={for_hydra(str(directory))}\n"
     )
     return 0

@@ -7,30 +7,35 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
-from dyparse.cli.arguments import STDIN, Commands, input_source
-from dyparse.cli.sentences import find_sentence
-from dyparse.data.conllu import read_blocks, to_sentence
+from dyparse.cli.arguments import STDIN, TREEBANK, Commands
+from dyparse.cli.sentences import find_sentence, treebank_blocks
+from dyparse.data.conllu import to_sentence
 from dyparse.data.sentence import Sentence
 from dyparse.drawing.svg import LEAST_WIDTH, Tree, draw, html_page, svg
+from dyparse.drawing.tikz import tikz, tikz_parts
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.runtime.atomic_files import replacing
 from dyparse.runtime.console import standard_output
+
+FORMATS = {".svg": "svg", ".html": "html", ".tex": "tikz"}  # by the suffix of the output
+WIDTH = 1000  # pixels
 
 
 def register(commands: Commands) -> None:
     """The arguments of the command."""
     command = commands.add_parser(
         "draw",
-        help="draw trees as SVG or HTML, and mark differences between files",
+        help="draw trees as SVG, HTML or TikZ, and mark differences between files",
         description="Draw dependency trees: arcs above the words, crossing ones dashed. With\n"
-        "--with, the trees of other files are drawn below, and differences from FILE are marked.",
+        "--with, the trees of other files are drawn below, and differences from it are marked.",
         epilog="examples:\n"
-        "  dyparse draw dev.conllu -o tree.svg\n"
+        "  dyparse draw sample -o tree.svg\n"
         "  dyparse draw dev.conllu --sentence 7 --sentence weblog-01 -o trees.svg\n"
-        "  dyparse draw gold.conllu --with static.conllu --with dynamic.conllu --all -o all.html",
+        "  dyparse draw gold.conllu --with static.conllu --with dynamic.conllu --all -o all.html\n"
+        "  dyparse draw dev.conllu --standalone -o tree.tex && pdflatex tree.tex",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("file", metavar="FILE", help=f"CoNLL-U file; {STDIN} is standard input")
+    command.add_argument("file", metavar="TREEBANK", help=f"{TREEBANK}; {STDIN} is standard input")
     command.add_argument(
         "--sentence",
         action="append",
@@ -52,37 +57,30 @@ def register(commands: Commands) -> None:
         "--output",
         metavar="OUT",
         type=Path,
-        help="file to write, .svg or .html (default: SVG to standard output)",
+        help="file to write, .svg, .html or .tex (default: standard output)",
+    )
+    command.add_argument(
+        "--format",
+        choices=list(dict.fromkeys(FORMATS.values())),
+        help="tikz is for LaTeX with the package tikz-dependency (default: as OUT ends, else svg)",
+    )
+    command.add_argument(
+        "--standalone", action="store_true", help="TikZ as a LaTeX document, a page per sentence"
     )
     command.add_argument(
         "--width",
         metavar="N",
         type=int,
-        default=1000,
-        help="wrap long sentences at N pixels, 0 for never (default: %(default)s)",
+        help=f"wrap long sentences at N pixels, 0 for never; TikZ never does (default: {WIDTH})",
     )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Draw the chosen sentences to the output."""
-    if options.width and options.width < LEAST_WIDTH:
-        raise ConfigError(
-            f"--width is {options.width}, expected {LEAST_WIDTH} or more, or 0 to never wrap"
-        )
-    suffix = options.output.suffix.lower() if options.output else ".svg"
-    if suffix not in (".svg", ".html"):
-        raise ConfigError(f"--output is {options.output}, expected a name in .svg or .html")
-    if options.all and options.sentences:
-        raise ConfigError("--all and --sentence exclude each other; give one of them")
-    drawings = (
-        draw(trees, width=options.width or None, caption=caption)
-        for caption, trees in chosen_trees(options)
-    )
-    if suffix == ".html":
-        parts: Iterable[str] = html_page(drawings, options.file)
-    else:
-        parts = [svg(list(drawings))]
+    kind = chosen_format(options)
+    require_sensible(options, kind)
+    parts = tikz_file(options) if kind == "tikz" else picture_file(options, kind)
     with ExitStack() as stack:
         if options.output:
             temporary = stack.enter_context(replacing(options.output))
@@ -95,12 +93,55 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def chosen_format(options: argparse.Namespace) -> str:
+    """The format by its name, else by the suffix of the output, else SVG."""
+    if options.format:
+        return str(options.format)
+    suffix = options.output.suffix.lower() if options.output else ".svg"
+    if suffix not in FORMATS:
+        raise ConfigError(
+            f"--output is {options.output}, expected a name in {', '.join(FORMATS)}, "
+            "or give --format"
+        )
+    return FORMATS[suffix]
+
+
+def require_sensible(options: argparse.Namespace, kind: str) -> None:
+    """ConfigError for options that exclude each other, and for a wrong width."""
+    if options.width and options.width < LEAST_WIDTH:
+        raise ConfigError(
+            f"--width is {options.width}, expected {LEAST_WIDTH} or more, or 0 to never wrap"
+        )
+    if options.width and kind == "tikz":
+        raise ConfigError("--width does not apply to TikZ; leave it out, or use --format svg")
+    if options.standalone and kind != "tikz":
+        raise ConfigError(f"--standalone is for TikZ, not for {kind}; add --format tikz")
+    if options.all and options.sentences:
+        raise ConfigError("--all and --sentence exclude each other; give one of them")
+
+
+def picture_file(options: argparse.Namespace, kind: str) -> Iterable[str]:
+    """The chosen trees as SVG or HTML."""
+    width = WIDTH if options.width is None else options.width
+    drawings = (
+        draw(trees, width=width or None, caption=caption)
+        for caption, trees in chosen_trees(options)
+    )
+    return html_page(drawings, options.file) if kind == "html" else [svg(list(drawings))]
+
+
+def tikz_file(options: argparse.Namespace) -> Iterable[str]:
+    """The chosen trees as LaTeX."""
+    pictures = (tikz(trees, caption=caption) for caption, trees in chosen_trees(options))
+    return tikz_parts(pictures, standalone=options.standalone)
+
+
 def chosen_trees(options: argparse.Namespace) -> Iterator[tuple[str, list[Tree]]]:
     """A caption for every sentence to draw, and its tree in each of the files."""
     names = [options.file, *options.others]
     if names.count(STDIN) > 1:
         raise ConfigError("standard input can be read once; write it to a file to compare it")
-    files = [list(read_blocks(input_source(name))) for name in names]
+    files = [list(treebank_blocks(name)) for name in names]
     for blocks in files[1:]:
         if len(blocks) != len(files[0]):
             raise TreebankError(
@@ -114,9 +155,9 @@ def chosen_trees(options: argparse.Namespace) -> Iterator[tuple[str, list[Tree]]
     titles = short if len(set(short)) == len(short) else [blocks[0].path for blocks in files]
     if not options.others:
         titles = [""]
-    number_of = {block.line_number: number for number, block in enumerate(files[0])}
+    number_of = {id(block): number for number, block in enumerate(files[0])}
     for block in files[0] if options.all else chosen:
-        number = number_of[block.line_number]
+        number = number_of[id(block)]
         sentences = [to_sentence(blocks[number], trees=True) for blocks in files]
         for other in sentences[1:]:
             require_same_words(sentences[0], other)

@@ -1,44 +1,67 @@
 """The `dyparse` command: its subcommands, and how one of them is run."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from dyparse.cli import (
     check,
     compare,
+    conf,
     coverage,
     download,
     draw,
+    evaluate,
     oracle,
     parse,
     parse_corpus,
     report,
+    score,
+    train,
 )
 from dyparse.cli.arguments import STDIN
 from dyparse.runtime.console import escape_unencodable_output
 from dyparse.runtime.entry import clear_errors
 from dyparse.version import __version__
 
-COMMANDS = (parse, parse_corpus, check, download, coverage, oracle, draw, compare, report)
+COMMANDS = (
+    train,
+    evaluate,
+    parse,
+    parse_corpus,
+    compare,
+    report,
+    score,
+    conf,
+    check,
+    download,
+    coverage,
+    oracle,
+    draw,
+)
+BY_HYDRA = {"train": train.main, "evaluate": evaluate.main}  # it reads their arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     escape_unencodable_output()  # for --help too
-    options = parse_arguments(arguments)
     with clear_errors():
         try:
-            status: int = options.run(options)
-            sys.stdout.flush()
-        except BrokenPipeError:  # nobody reads our output any more
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 141
-        return status
+            return run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()  # of --help too
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def run(arguments: Sequence[str]) -> int:
+    """Run the command that the first argument names; the exit status."""
+    if arguments and arguments[0] in BY_HYDRA:
+        return BY_HYDRA[arguments[0]](arguments[1:])
+    options = parse_arguments(arguments)
+    status: int = options.run(options)
+    return status
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line as options; files may follow options, as in `parse MODEL --text FILE`."""
     parser = command_line()
     options, more = parser.parse_known_args(arguments)
@@ -55,7 +78,10 @@ def command_line() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="dyparse",
         description="Greedy neural dependency parsing with exact dynamic oracles.",
-        epilog="To train and evaluate models, use train.py and evaluate.py of the source tree.",
+        epilog="`dyparse COMMAND --help` explains a command. First steps:\n"
+        "  dyparse train trainer.epochs=10      train on the sample treebank of the package\n"
+        "  dyparse parse MODEL FILE.conllu      parse with the model that it prints",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"dyparse {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -1,16 +1,15 @@
 """`dyparse oracle`: the derivation of a gold tree, with the costs of all moves."""
 
 import argparse
-import os
 import shutil
-import sys
 
-from dyparse.cli.arguments import ALTERNATIVE, STDIN, Commands, chosen_system
+from dyparse.cli.arguments import ALTERNATIVE, STDIN, TREEBANK, Commands, chosen_system
 from dyparse.cli.sentences import find_sentence, tree_for_oracle
 from dyparse.errors import ConfigError
-from dyparse.runtime.console import standard_output
+from dyparse.runtime.console import shows_colours, standard_output
 
 WIDTH = 100  # of lines, if standard output is no terminal
+LATEX_WIDTH = 40  # of stack and buffer together
 
 
 def register(commands: Commands) -> None:
@@ -21,12 +20,13 @@ def register(commands: Commands) -> None:
         description="Show the derivation of a gold tree step by step: stack and buffer, the cost\n"
         "of every legal move, which moves are best, and which one is taken.",
         epilog="examples:\n"
-        "  dyparse oracle dev.conllu\n"
+        "  dyparse oracle sample\n"
         "  dyparse oracle dev.conllu --sentence 7 --system arc_eager:root=first\n"
-        "  dyparse oracle dev.conllu --sentence weblog-01 --mistakes 0.1 --seed 3 --json",
+        "  dyparse oracle dev.conllu --sentence weblog-01 --mistakes 0.1 --seed 3 --format json\n"
+        "  dyparse oracle dev.conllu --format latex > derivation.tex",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("file", metavar="FILE", help=f"CoNLL-U file; {STDIN} is standard input")
+    command.add_argument("file", metavar="TREEBANK", help=f"{TREEBANK}; {STDIN} is standard input")
     command.add_argument(
         "--system",
         default="arc_eager",
@@ -45,19 +45,31 @@ def register(commands: Commands) -> None:
     command.add_argument(
         "--seed", type=int, default=0, help="random seed of the mistakes (default: %(default)s)"
     )
-    command.add_argument("--json", action="store_true", help="print one JSON object instead")
+    command.add_argument(
+        "--format",
+        choices=("text", "json", "latex"),
+        default="text",
+        help="text, one JSON object, or a LaTeX table with booktabs (default: %(default)s)",
+    )
     command.add_argument(
         "--width",
         metavar="N",
         type=int,
-        help="shorten lines to N columns, 0 for no limit (default: as wide as the terminal)",
+        help="shorten lines to N columns, 0 for no limit (default: as wide as the terminal; "
+        f"LaTeX: {LATEX_WIDTH} for stack and buffer)",
     )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the derivation; exit status 1 if the costs do not add up to the arcs lost."""
-    from dyparse.evaluation.oracle_trace import Derivation, Page, write_json, write_text
+    from dyparse.evaluation.oracle_trace import (
+        Derivation,
+        Page,
+        write_json,
+        write_latex,
+        write_text,
+    )
 
     if options.width is not None and options.width < 0:
         raise ConfigError(f"--width is {options.width}, expected 0 or more")
@@ -67,11 +79,14 @@ def run(options: argparse.Namespace) -> int:
         derivation = Derivation(system, sentence.head, options.mistakes, options.seed)
     except ValueError as error:
         raise ConfigError(f"--{error}") from error
+    write = {"text": write_text, "json": write_json, "latex": write_latex}[options.format]
     width = options.width
-    if width is None:
+    if width is None and options.format == "latex":
+        width = LATEX_WIDTH
+    elif width is None:
         width = shutil.get_terminal_size(fallback=(WIDTH, 0)).columns
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    colour = shows_colours()
     page = Page(sentence, options.system, width, colour)
     with standard_output() as out:
-        end = (write_json if options.json else write_text)(derivation, page, out)
+        end = write(derivation, page, out)
     return 0 if end.adds_up else 1

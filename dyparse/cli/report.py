@@ -1,24 +1,28 @@
-"""`dyparse report`: compare runs of train.py that are finished."""
+"""`dyparse report`: compare finished trainings."""
 
 import argparse
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dyparse.cli.arguments import Commands, add_baseline, chosen_baseline
 from dyparse.errors import ConfigError
+from dyparse.runtime.console import shows_colours, standard_output
 
-TITLE = "Static against dynamic oracles"
+if TYPE_CHECKING:  # it imports numpy, which is slow
+    from dyparse.comparison.summary import Summary
 
 
 def register(commands: Commands) -> None:
     """The arguments of the command."""
     command = commands.add_parser(
         "report",
-        help="compare finished runs of train.py",
+        help="compare finished trainings",
         description="Report on all finished runs in and below some directories, as\n"
-        "`dyparse compare` does at its end.",
+        "`dyparse compare` does at its end. Runs of different settings are listed by what\n"
+        "differs, best LAS on dev first, and compared where the baseline and another\n"
+        "exploration share all other options.",
         epilog="example:\n"
-        "  python train.py -m experiment=static_vs_dynamic\n"
+        "  dyparse train -m experiment=static_vs_dynamic\n"
         "  dyparse report outputs -o outputs/report",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -31,32 +35,36 @@ def register(commands: Commands) -> None:
         help="directory of the report (default: the first DIR)",
     )
     add_baseline(command)
-    command.add_argument("--title", default=TITLE, help="title of the page (default: %(default)s)")
+    command.add_argument("--title", help="title of the page")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the report, and print where it is."""
+    """Write the report; print its main table, and where it is."""
+    from dyparse.comparison.summary import TITLE, missing_note, report_on
+    from dyparse.evaluation.run_result import RESULT, finished_results, unfinished_runs
+
     baseline = chosen_baseline(options.baseline)
     directories = [Path(name) for name in options.files]
     for directory in directories:
         if not directory.is_dir():
-            raise ConfigError(f"{directory}: no such directory; expected one with runs of train.py")
-    page = report_on(directories, options.output or directories[0], options.title, baseline)
-    sys.stdout.write(f"{page}\n")
+            raise ConfigError(f"{directory}: no such directory; expected one with trainings")
+    runs, unfinished = finished_results(directories), unfinished_runs(directories)
+    if not runs:
+        raise ConfigError(
+            f"no {RESULT} below {', '.join(map(str, directories))}; a training writes one "
+            "when it is finished"
+        )
+    names = [run.name for run in unfinished]  # the page may be handed on: no paths
+    notes = missing_note(names, len(runs) + len(names), "left out, not finished")
+    output = options.output or directories[0]
+    print_summary(
+        report_on(runs, output, title=options.title or TITLE, baseline=baseline, notes=notes)
+    )
     return 0
 
 
-def report_on(directories: list[Path], output: Path, title: str, baseline: str) -> Path:
-    """Write the report on all finished runs in these directories; the path of its page."""
-    from dyparse.compare.report.page import write_report
-    from dyparse.compare.run_grid import finished_results
-    from dyparse.evaluation.run_result import RESULT
-
-    results = finished_results(directories)
-    if not results:
-        raise ConfigError(
-            f"no {RESULT} below {', '.join(map(str, directories))}; a run of train.py writes one "
-            "when it is finished"
-        )
-    return write_report(results, output, title=title, baseline=baseline)
+def print_summary(summary: "Summary") -> None:
+    """Print a summary, with bold figures if this is a terminal."""
+    with standard_output() as out:
+        out.write(summary.to_text(bold=shows_colours()))

@@ -1,12 +1,14 @@
-"""One sentence of a CoNLL-U file, found by its sent_id or its number; gold trees for oracles."""
+"""One sentence of a treebank, found by its sent_id or its number; gold trees for oracles."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from dyparse.cli.arguments import STDIN, input_source
-from dyparse.data.conllu import BYTE_ORDER_MARK, SENT_ID, Block, read_blocks, to_sentence
-from dyparse.data.sentence import MOST_WORDS, Sentence
+from dyparse.data.conllu import SENT_ID, Block, read_blocks, to_sentence
+from dyparse.data.sentence import BYTE_ORDER_MARK, MOST_WORDS, Sentence
 from dyparse.errors import TreebankError
+from dyparse.treebank._names import files_of
 
 
 def find_sentence(name: str, wanted: str | None, blocks: Iterable[Block] | None = None) -> Block:
@@ -16,7 +18,7 @@ def find_sentence(name: str, wanted: str | None, blocks: Iterable[Block] | None 
     """
     sent_ids: list[str] = []
     numbered: Block | None = None
-    for number, block in enumerate(blocks or read_blocks(input_source(name)), 1):
+    for number, block in enumerate(blocks or treebank_blocks(name), 1):
         sent_id = sent_id_of(block)
         if wanted in (None, sent_id):
             return block
@@ -32,6 +34,12 @@ def find_sentence(name: str, wanted: str | None, blocks: Iterable[Block] | None 
         f"{'<stdin>' if name == STDIN else name}: no sentence {wanted!r}; "
         f"expected a number 1..{len(sent_ids)}{hint}"
     )
+
+
+def treebank_blocks(name: str) -> Iterator[Block]:
+    """The lines of every sentence of a treebank, file by file, or of standard input; unchecked."""
+    sources = [input_source(name)] if name == STDIN else files_of(name)[1]
+    return chain.from_iterable(map(read_blocks, sources))
 
 
 def sent_id_of(block: Block) -> str:

@@ -2,6 +2,6 @@
 
 Every choice, such as a transition system or a loss, is a frozen dataclass; its fields are its
 options. `choices` finds the dataclass of a name, in the package or outside, `build` makes objects
-of checked options and describes them as data, `options` has the schemas of train.py and
-evaluate.py, and `hydra_errors` turns what Hydra finds wrong into one message. Start with `choices`.
+of checked options and describes them as data, `options` has the schemas of training and
+evaluation, and `hydra_errors` turns what Hydra finds wrong into one message. Start with `choices`.
 """

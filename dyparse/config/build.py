@@ -1,6 +1,6 @@
 """Objects from checked options, and options from objects.
 
-`build` makes what train.py was asked for: it imports the class that `_target_` names. `describe`
+`build` makes what a training was asked for: it imports the class that `_target_` names. `describe`
 and `restore` are for files that are handed on, such as a model's config.yaml: they hold names and
 plain values, and restoring them never imports code.
 """
@@ -152,4 +152,16 @@ def unknown_option(error: BaseException | None, prefix: str = "") -> str:
     part, _, key = name.rpartition(".")
     known = [str(option) for option in error.parent_node if option not in ("_target_", "hydra")]
     found = f"{part} has no such option" if part else "there is no such option"
+    if inside := [] if part else _parts_with(key, error.parent_node):
+        return f"option {name}: {found}; did you mean {' or '.join(inside)}?"
     return f"option {name}: {found}; {suggestion(key, known)}"
+
+
+def _parts_with(key: str, options: Any) -> list[str]:
+    """Full names of options of this name in the parts of a configuration."""
+    parts: Any = OmegaConf.to_container(options)
+    return [
+        f"{name}.{key}"
+        for name, part in parts.items()
+        if name != "hydra" and isinstance(part, dict) and key in part
+    ]

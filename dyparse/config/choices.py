@@ -61,7 +61,7 @@ def find_class(folder: str, path: str) -> Any:
     else:
         raise NotImportedError(
             f"this model needs {path}; import {module_name} before loading it, or name it: "
-            f"dyparse parse --import {module_name} …, evaluate.py 'imports=[{module_name}]' …"
+            f"dyparse parse --import {module_name} …, dyparse evaluate 'imports=[{module_name}]' …"
         )
     # A package that loads lazily imports in its __getattr__.
     found = getattr(module, class_name, None) if _may_import.get() else vars(module).get(class_name)
@@ -245,6 +245,8 @@ def require_size(value: Any, name: str) -> None:
 def suggestion(name: str, known: Sequence[str]) -> str:
     """A hint about an unknown name: the known ones, and the nearest."""
     near = difflib.get_close_matches(name, known, 1)
+    if not known:
+        return "there are none"
     return f"there are {', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
@@ -252,5 +254,10 @@ def for_hydra(value: str) -> str:
     """A text as an override has it: Hydra's grammar gives some signs a sense unless quoted."""
     if re.fullmatch(r"[\w/.+-]+", value, re.ASCII):
         return value
+    return quoted_for_hydra(value)
+
+
+def quoted_for_hydra(value: str) -> str:
+    """The same in quotes: a text also where it looks like a number, null or a truth value."""
     quoted = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + "\\'" * bool(found[2]), value)
     return f"'{quoted}'"

@@ -1,4 +1,4 @@
-"""The options of train.py and evaluate.py: schemas of conf/train.yaml and conf/evaluate.yaml."""
+"""The options of training and evaluation: schemas of conf/train.yaml and conf/evaluate.yaml."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass
 class TrainOptions:
-    """Options of train.py; those of the choices are fields of their classes."""
+    """Options of training; those of the choices are fields of their classes."""
 
     treebank: Any
     encoder: Any
@@ -34,7 +34,7 @@ class TrainOptions:
 
 @dataclass
 class EvaluateOptions:
-    """Options of evaluate.py."""
+    """Options of evaluation."""
 
     model: str
     treebank: Any

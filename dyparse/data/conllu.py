@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from typing import IO, NamedTuple, TypeAlias
 
 from dyparse.data.conllu_rules import MalformedError, check_columns, tree_heads, word_indices
-from dyparse.data.sentence import NONE, Sentence
+from dyparse.data.sentence import BYTE_ORDER_MARK, NONE, Sentence
 from dyparse.errors import EmptyFileError, TreebankError
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
 
-BYTE_ORDER_MARK = "\ufeff"
 BLANK = (b"\n", b"\r\n")
 BLANK_AT_START = tuple(BYTE_ORDER_MARK.encode() + end for end in (b"", *BLANK))
 SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*\S)")

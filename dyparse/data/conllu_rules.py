@@ -63,7 +63,9 @@ def _wrong_columns(index: int, line: str) -> MalformedError:
         )
     found = line.count("\t") + 1
     remedy = f"expected {len(FIELDS)} columns separated by single tabs"
-    if found == 1 and len(line.split()) > 1:
+    if found == 1 and not line[0].isdigit():
+        remedy += "; if this is plain text: dyparse parse MODEL FILE --text"
+    elif found == 1 and len(line.split()) > 1:
         remedy += "; replace the spaces between columns by tabs"
     elif "\r" in line:
         remedy += "; the line contains carriage returns: save the file with LF or CRLF line ends"

@@ -1,14 +1,18 @@
-"""A sentence as plain data: the columns of its words and the lines it was read from."""
+"""A sentence as plain data: the columns of its words and the lines it was read from; its tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
-import conllu
-
+from dyparse.data.tokenizer import tokenize
 from dyparse.errors import TreebankError
+
+if TYPE_CHECKING:
+    import conllu
 
 NONE = -1
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -16,14 +20,24 @@ HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
 COLUMN = {"form": 1, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
 MOST_WORDS = 2000  # for oracles, whose time grows with the cube of the length or faster
 LONGEST_QUOTE = 80  # characters of a line in messages
+NO_SPACE = "SpaceAfter=No"
+NOTEBOOK_WIDTH = 960  # pixels; longer sentences are drawn in several rows
+BYTE_ORDER_MARK = "\ufeff"
+RANGE = re.compile(r"\ufeff?\d+-(\d+)", re.ASCII)
+TEXT = re.compile(r"#\s*text\s*=\s*(.*\S)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
     """One sentence: the columns of its words 1..n and the lines it was read from.
 
-    Ranges (1-2) and empty nodes (1.1) are only in `lines`. It is written as `lines`, with
-    the columns replaced that `with_tree` or `with_columns` changed.
+        [token.form for token in sentence if token.upos == "VERB"]
+        sentence[0].parent, sentence.root.children      # of word 1; of the word whose head is 0
+        sentence.head, sentence.label                   # whole columns, without tokens
+
+    `print(sentence)` shows CoNLL-U, and a notebook draws the tree. Ranges (1-2) and empty nodes
+    (1.1) are only in `lines`. It is written as `lines`, with the columns replaced that `with_tree`
+    or `with_columns` changed.
     """
 
     form: list[str]
@@ -41,6 +55,66 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.form)
+
+    def __iter__(self) -> Iterator[Token]:
+        return (Token(self, word) for word in range(1, len(self) + 1))
+
+    @overload
+    def __getitem__(self, index: int) -> Token: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Token]: ...
+
+    def __getitem__(self, index: int | slice) -> Token | list[Token]:
+        """Token number `index`, counted from 0 as in a list; a list of tokens for a slice."""
+        found = range(1, len(self) + 1)[index]
+        return Token(self, found) if isinstance(found, int) else [Token(self, k) for k in found]
+
+    def __repr__(self) -> str:
+        text = self.text
+        shown = text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+        return f"<Sentence of {len(self)} word{'s' * (len(self) != 1)}: {shown!r}>"
+
+    def __str__(self) -> str:
+        return self.to_conllu().rstrip("\r\n")
+
+    def _repr_svg_(self) -> str | None:
+        """The tree as a picture, for notebooks; None without a tree."""
+        is_sound = all(-1 <= head <= len(self) and head != w for w, head in enumerate(self.head, 1))
+        if self.root is None or not is_sound:
+            return None
+        from dyparse.drawing.svg import Tree, tree_picture
+
+        upos = self.upos if set(self.upos) != {"_"} else ()
+        return tree_picture(
+            [Tree("", self.form, self.head, self.label, upos)], width=NOTEBOOK_WIDTH
+        )
+
+    @property
+    def text(self) -> str:
+        """The text of the sentence: its `# text` comment, else its words with their spaces."""
+        comments = (line.removeprefix(BYTE_ORDER_MARK) for line in self.lines)
+        found = next((match[1] for match in map(TEXT.match, comments) if match), "")
+        return found or self._joined_words()
+
+    def _joined_words(self) -> str:
+        """The words with their spaces; the form of a range stands for its words."""
+        pieces, covered, number = [], 0, 0
+        for index, line in enumerate(self.lines[: self.word_lines[-1] + 1]):
+            cells = line.rstrip("\r\n").split("\t")
+            is_word = index == self.word_lines[number]
+            number += is_word
+            if is_word and number > covered:
+                pieces += [self.form[number - 1], _space(cells)]
+            elif not is_word and (span := RANGE.fullmatch(cells[0])):
+                covered = int(span[1])
+                pieces += [cells[1], _space(cells)]
+        return "".join(pieces[:-1])
+
+    @property
+    def root(self) -> Token | None:
+        """The token whose head is 0, the first if there are several; None without a tree."""
+        return next((token for token in self if token.head == 0), None)
 
     @property
     def place(self) -> str:
@@ -91,6 +165,30 @@ class Sentence:
             lines[index] = "\t".join(cells)
         return "".join(lines)
 
+    def to_json(self) -> str:
+        """The sentence as one line of JSON, an object with sent_id, text and tokens.
+
+        A token has the ten fields of CoNLL-U, from id to misc: id and head are numbers, the others
+        text as in CoNLL-U; what is `_` there, or has no value, is null. Words only: ranges and
+        empty nodes are left out.
+        """
+        tokens = [token.fields() for token in self]
+        parts = {"sent_id": self.sent_id or None, "text": self.text, "tokens": tokens}
+        return json.dumps(parts, ensure_ascii=False)
+
+    def to_token_list(self) -> conllu.TokenList:
+        """The sentence as a TokenList of the package `conllu`, with its comments as metadata."""
+        import conllu
+
+        text = self.to_conllu().removeprefix(BYTE_ORDER_MARK)
+        lines = (line for line in text.split("\n") if not line.startswith("#"))
+        if odd := next((line for line in lines if "  " in line), None):
+            raise TreebankError(
+                f"{self.place}: {odd[:LONGEST_QUOTE].rstrip()!r} has two spaces in a row, where "
+                "the package conllu splits columns; take them out, or use `to_conllu`"
+            )
+        return conllu.parse(text)[0]
+
     def _as_text(self, name: str) -> list[str]:
         if name == "head":
             return ["_" if head == NONE else str(head) for head in self.head]
@@ -109,8 +207,10 @@ class Sentence:
         text: str = "",
     ) -> Sentence:
         """A sentence of these words, without a tree; `text` becomes its `# text` comment."""
+        if isinstance(words, str):
+            raise TypeError(f"{words[:LONGEST_QUOTE]!r} is a text; use Sentence.from_text for it")
         none = ["_"] * len(words)
-        misc = ["_" if space else "SpaceAfter=No" for space in space_after or [True] * len(words)]
+        misc = ["_" if space else NO_SPACE for space in space_after or [True] * len(words)]
         columns = [words, none, upos or none, xpos or none, feats or none, none, none, none, misc]
         if any(len(column) != len(words) for column in columns):
             raise ValueError(f"tags and spaces need {len(words)} values each, one for every word")
@@ -119,8 +219,19 @@ class Sentence:
         return cls._from_lines([*comments, *("\t".join(row) for row in rows)])
 
     @classmethod
+    def from_text(cls, text: str) -> Sentence:
+        """A sentence of the words of a text, split by simple rules; its `# text` is the text.
+
+        All of the text is one sentence: it is not split into several.
+        """
+        words, spaces = tokenize(text)
+        return cls.from_words(words, text=text, space_after=spaces)
+
+    @classmethod
     def from_token_list(cls, tokens: conllu.TokenList) -> Sentence:
         """A sentence from a TokenList of `conllu`; fields may be missing."""
+        import conllu
+
         rows = [conllu.Token({field: token.get(field) for field in FIELDS}) for token in tokens]
         text = conllu.TokenList(rows, metadata=tokens.metadata).serialize().rstrip("\n")
         metadata: dict[str, str] = tokens.metadata or {}
@@ -139,10 +250,12 @@ class Sentence:
             if "-" not in columns[0] and "." not in columns[0]:
                 word_lines.append(index)
                 rows.append(columns)
+        if not rows:
+            raise TreebankError("a sentence without words; give at least one word")
         number = {str(word): word for word in range(len(rows) + 1)}
-        if [number.get(row[0]) for row in rows] != list(range(1, len(rows) + 1)) or not rows:
-            found = ", ".join(row[0] for row in rows[:5]) or "no word"
-            raise TreebankError(f"words need ids 1, 2, 3, ... in order, at least one; got {found}")
+        if [number.get(row[0]) for row in rows] != list(range(1, len(rows) + 1)):
+            found = ", ".join(row[0] for row in rows[:5])
+            raise TreebankError(f"words need ids 1, 2, 3, ... in order; got {found}")
         return cls(
             form=[row[1] for row in rows],
             upos=[row[3] for row in rows],
@@ -154,6 +267,107 @@ class Sentence:
             word_lines=word_lines,
             sent_id=sent_id,
         )
+
+
+class Token:
+    """A word of a sentence: a view of its columns."""
+
+    __slots__ = ("id", "sentence")
+
+    def __init__(self, sentence: Sentence, id: int) -> None:
+        self.sentence = sentence
+        self.id = id  # 1..n, as heads count
+
+    @property
+    def form(self) -> str:
+        """The word."""
+        return self.sentence.form[self.id - 1]
+
+    @property
+    def lemma(self) -> str:
+        """LEMMA; like all text columns "_" if there is none."""
+        return self._cell("lemma")
+
+    @property
+    def upos(self) -> str:
+        """UPOS, the universal part of speech."""
+        return self.sentence.upos[self.id - 1]
+
+    @property
+    def xpos(self) -> str:
+        """XPOS, the treebank's own part of speech."""
+        return self.sentence.xpos[self.id - 1]
+
+    @property
+    def feats(self) -> str:
+        """FEATS as in CoNLL-U: `Number=Sing|Person=3`."""
+        return self.sentence.feats[self.id - 1]
+
+    @property
+    def head(self) -> int:
+        """The id of its head; 0 for the root, -1 if it has none."""
+        return self.sentence.head[self.id - 1]
+
+    @property
+    def label(self) -> str:
+        """DEPREL, the label of the arc from its head."""
+        return self.sentence.label[self.id - 1]
+
+    @property
+    def deps(self) -> str:
+        """DEPS, the enhanced graph."""
+        return self._cell("deps")
+
+    @property
+    def misc(self) -> str:
+        """MISC."""
+        return self._cell("misc")
+
+    @property
+    def space_after(self) -> bool:
+        """Whether white space follows it in the text."""
+        return NO_SPACE not in self.misc.split("|")
+
+    @property
+    def parent(self) -> Token | None:
+        """The token that is its head; None for the root, or without a tree."""
+        return Token(self.sentence, self.head) if self.head > 0 else None
+
+    @property
+    def children(self) -> list[Token]:
+        """The tokens whose head it is, from left to right."""
+        return [token for token in self.sentence if token.head == self.id]
+
+    def fields(self) -> dict[str, int | str | None]:
+        """The fields of CoNLL-U by name, without a value None."""
+        names = {"deprel": "label"}
+        texts = {name: getattr(self, names.get(name, name)) for name in FIELDS[2:]}
+        values = {name: None if value == "_" else value for name, value in texts.items()}
+        values["head"] = None if self.head == NONE else self.head
+        return {"id": self.id, "form": self.form, **values}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Token):
+            return NotImplemented
+        return self.id == other.id and self.sentence is other.sentence
+
+    def __hash__(self) -> int:
+        return hash((id(self.sentence), self.id))
+
+    def __str__(self) -> str:
+        return self.form
+
+    def __repr__(self) -> str:
+        return f"<Token {self.id} {self.form!r} {self.upos} {self.label} of {self.head}>"
+
+    def _cell(self, name: str) -> str:
+        line = self.sentence.lines[self.sentence.word_lines[self.id - 1]]
+        return line.rstrip("\r\n").split("\t")[FIELDS.index(name)]
+
+
+def _space(cells: list[str]) -> str:
+    """The space after a word or a range."""
+    return "" if NO_SPACE in cells[-1].split("|") else " "
 
 
 def _require_text(line: str) -> None:

@@ -12,7 +12,7 @@ RESERVED = 3
 Entries: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vocabulary:
     """The entries of every feature that is read and of every head that predicts, by name."""
 
@@ -24,6 +24,10 @@ class Vocabulary:
             for name, entries in getattr(self, part).items():
                 if any(map(ge, entries, entries[1:])):
                     raise ValueError(f"{part} {name!r} must be sorted, every entry once")
+
+    def __repr__(self) -> str:
+        sizes = (f"{len(found):,} {name}" for name, found in (self.features | self.heads).items())
+        return f"<Vocabulary: {', '.join(sizes)}>"
 
     def to_json(self) -> str:
         """As text, for a file."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dyparse.data.sentence import NONE
 from dyparse.drawing.text import clean, isolated, shortened, text_width
 
+NONE = -1  # the head of a word without an arc, as in a sentence
 WORD_SIZE, LABEL_SIZE, SMALL_SIZE = 15, 11, 10  # font sizes in pixels
 MARGIN, WORD_GAP, GUTTER = 16, 14, 76  # the gutter names words in other rows
 LABEL_PAD, LABEL_BACK = 22, 4
 SLOT, MOST_SLOTS = 6.0, 80.0  # between two arc ends at a word, and between the outermost
-LONGEST_WORD, LONGEST_LABEL = 180.0, 120.0  # longer text is shortened
+LONGEST_WORD, LONGEST_LABEL = 240.0, 120.0  # longer text is shortened
 LEAST_WIDTH = 560  # fits one word with gutters and labels on both sides
 
 Slots = dict[tuple[int, int], float]

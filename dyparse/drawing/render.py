@@ -116,7 +116,7 @@ class Sheet:
         """The words of a row, and the arcs of a tree above them."""
         tree = self.trees[number]
         if row.first == 1:
-            self.draw_title("dtree-title", self.title(number))
+            self.draw_title("dtree-title", tree_title(tree, self.trees[0]))
         elif len(self.trees) > 1:
             self.draw_title("dtree-title", tree.title)
         pieces = pieces_of(self.arcs[number], row)
@@ -132,20 +132,6 @@ class Sheet:
             self.draw_piece(number, piece, row, base, [*lines, *slots.values()])
         self.y = base
         self.draw_words(number, row)
-
-    def title(self, number: int) -> str:
-        """The title of a tree, with the number of differences from the first tree."""
-        tree = self.trees[number]
-        if number == 0:
-            return tree.title
-        words = range(1, len(tree.forms) + 1)
-        kinds = [difference(tree, self.trees[0], word) for word in words]
-        counts = [
-            f"{kinds.count(kind)} wrong {noun}{'s' * (kinds.count(kind) > 1)}"
-            for kind, noun in ((WRONG_HEAD, "head"), (WRONG_LABEL, "label"))
-            if kind in kinds
-        ]
-        return f"{tree.title} · {', '.join(counts) or 'the same tree'}"
 
     def open_arc(self, number: int, word: int) -> None:
         """Start the group of an arc or of a part of one, with a tooltip."""
@@ -276,6 +262,19 @@ class Sheet:
 
 def _curve(corner: tuple[float, float], end: tuple[float, float]) -> str:
     return f"Q{pixels(corner[0])} {pixels(corner[1])} {pixels(end[0])} {pixels(end[1])}"
+
+
+def tree_title(tree: Tree, first: Tree) -> str:
+    """The title of a tree, with the number of differences if it is not the first tree."""
+    if tree is first:
+        return tree.title
+    kinds = [difference(tree, first, word) for word in range(1, len(tree.forms) + 1)]
+    counts = [
+        f"{kinds.count(kind)} wrong {noun}{'s' * (kinds.count(kind) > 1)}"
+        for kind, noun in ((WRONG_HEAD, "head"), (WRONG_LABEL, "label"))
+        if kind in kinds
+    ]
+    return f"{tree.title} · {', '.join(counts) or 'the same tree'}"
 
 
 def difference(tree: Tree, first: Tree, word: int) -> str:

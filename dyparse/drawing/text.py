@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from dyparse.drawing.letter_widths import letter_width
+
 GAP_SIGN, UNKNOWN_SIGN = "…", "\ufffd"
 DIRECTION_MARKS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
@@ -21,19 +23,8 @@ def _is_forbidden(character: str) -> bool:
 
 
 def text_width(text: str, size: float) -> float:
-    """Approximate width of a text in a wide sans-serif font; accents take no space."""
-    return size * sum(map(_letter_width, text))
-
-
-def _letter_width(character: str) -> float:
-    if character in "iIjl.,:;'|! ":
-        return 0.36
-    if character in "mwMW@%—…":
-        return 0.98
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.05
-    category = unicodedata.category(character)
-    return 0.0 if category in ("Mn", "Me", "Cf") else 0.72 if category == "Lu" else 0.63
+    """Width of a text in a wide sans-serif font, rather too large than too small."""
+    return size * sum(map(letter_width, text))
 
 
 def shortened(text: str, most: float, size: float) -> str:
@@ -44,6 +35,8 @@ def shortened(text: str, most: float, size: float) -> str:
     room, end = most - text_width(GAP_SIGN, size), 0
     while (room := room - text_width(text[end], size)) >= 0:
         end += 1
+    while end and unicodedata.category(text[end]).startswith("M"):
+        end -= 1  # a sign stays with its letter
     return text[:end] + GAP_SIGN
 
 

@@ -135,7 +135,7 @@ def align_words(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Alig
         label=_row(_numbered(s.label, numbers) for s in gold),
         predicted_label=_row(_numbered(s.label, numbers) for s in predicted),
         labels=tuple(numbers),
-        punctuation=np.concatenate([_punctuation(s) for s in gold]),
+        punctuation=np.concatenate([is_punctuation(s) for s in gold]),
     )
     for name, head in (("gold", words.head), ("predicted", words.predicted_head)):
         _require_heads(name, head, lengths, gold)
@@ -151,12 +151,13 @@ def _numbered(labels: list[str], numbers: dict[str, int]) -> list[int]:
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
-def _punctuation(sentence: Sentence) -> NDArray[np.bool_]:
-    is_punctuation = [
+def is_punctuation(sentence: Sentence) -> NDArray[np.bool_]:
+    """[words]: by their tags, or labels if untagged."""
+    flags = [
         tag == "PUNCT" or (tag == "_" and label.split(":")[0] == "punct")
         for tag, label in zip(sentence.upos, sentence.label, strict=True)
     ]
-    return np.array(is_punctuation, dtype=np.bool_)
+    return np.array(flags, dtype=np.bool_)
 
 
 def _percent(right: NDArray[np.bool_]) -> float:

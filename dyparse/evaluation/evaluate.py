@@ -1,27 +1,36 @@
-"""Evaluate a saved parser on a split of a treebank: the work of evaluate.py."""
+"""Evaluate a saved parser on a split of a treebank: the work of `dyparse evaluate`."""
 
 import json
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
 
+from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked
 from dyparse.config.choices import import_modules
 from dyparse.config.options import EvaluateOptions
-from dyparse.errors import ConfigError
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning
+from dyparse.evaluation.run_result import RESULT, read_result
 from dyparse.evaluation.score_report import ScoreReport, score_report
 from dyparse.feature import missing_columns
-from dyparse.model.checkpoint_files import files_of_model
+from dyparse.model.checkpoint_files import MANIFEST, files_of_model
 from dyparse.model.parser import Parser
 from dyparse.runtime.atomic_files import require_apart, write
 from dyparse.runtime.console import print_line
 from dyparse.runtime.device import prepare_device
 from dyparse.treebank import Treebank
+from dyparse.treebank._names import SAMPLE, with_named_treebanks
 
 
-def evaluate(config: DictConfig) -> ScoreReport:
-    """Parse a split of a treebank with a saved model; print, write and return the scores."""
+def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> ScoreReport:
+    """Parse a split of a treebank with a saved model; show, write and return the scores."""
+    if OmegaConf.is_missing(config, "model"):
+        raise ConfigError(f"which model? give model=DIR, as training prints it{newest_model()}")
     options: EvaluateOptions = checked(config, EvaluateOptions)
     written = {"json": options.json, "conllu": options.conllu}
     _require_values(options, written)
@@ -29,6 +38,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
     device = prepare_device(options.device, options.threads, seed=0)
     import_modules(options.imports)
     parser = Parser.load(options.model, device, decoding=options.decoding)
+    warn_of_sample(Path(options.model), treebank.name)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
     if missing := missing_columns(parser.collator.features, gold):
@@ -41,7 +51,7 @@ def evaluate(config: DictConfig) -> ScoreReport:
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
     )
     report = score_report(gold, parsed)
-    print_line(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
+    show(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     if options.conllu:
         write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
     if options.json:
@@ -50,6 +60,35 @@ def evaluate(config: DictConfig) -> ScoreReport:
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
     return report
+
+
+def warn_of_sample(model: Path, treebank: str) -> None:
+    """Warn if a model of another treebank is scored on the sample, as it is by default."""
+    found = next((d / RESULT for d in (model, model.parent) if (d / RESULT).exists()), None)
+    if found is None or treebank != SAMPLE:
+        return
+    with suppress(DyparseError):  # of a damaged result, which is not our business here
+        trained_on = read_result(found).cell.treebank
+        if trained_on != SAMPLE:
+            warnings.warn(
+                f"this model was trained on {trained_on}, and is scored on the sample treebank; "
+                "choose another one with treebank=",
+                DyparseWarning,
+                stacklevel=2,
+            )
+
+
+def evaluate_with(options: dict[str, Any]) -> ScoreReport:
+    """The scores with options by name, without printing them; see `dyparse.evaluate`."""
+    overrides = with_named_treebanks(as_overrides([], options), every_split=True)
+    return evaluate(compose_options("evaluate", overrides), show=lambda _: None)
+
+
+def newest_model() -> str:
+    """A hint at the model that was trained last below `outputs`; empty if there is none."""
+    found = Path("outputs").glob(f"*/model/{MANIFEST}")
+    newest = max(found, key=lambda path: path.stat().st_mtime, default=None)
+    return f"; the newest here is model={newest.parent}" if newest else ""
 
 
 def _require_values(options: EvaluateOptions, written: dict[str, str | None]) -> None:

@@ -7,7 +7,7 @@ for step in derive(dyparse.system.load("arc_eager"), [3, 3, 0, 3], mistakes=0.1,
 import json
 import unicodedata
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
 
@@ -15,12 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dyparse.data.sentence import NONE, Sentence
+from dyparse.drawing.latex import booktabs, comment, escaped
+from dyparse.runtime.console import columns
 from dyparse.system import States, System
 
 ROOT_FORM = "ROOT"
 GAP = "…"
 INDENT = 6
 LEGEND = "stack | buffer, then legal moves with their costs (* best) → the move taken, its arc"
+LATEX_HEADER = ("step", "stack", "buffer", "costs of legal moves", "move", "arc")
+LATEX_LEGEND = "bold: the legal moves of least cost"
+LATEX_ARROW = r"$\rightarrow$"
 BOLD, RED, PLAIN = "\033[1m", "\033[31m", "\033[0m"
 
 Arcs = tuple[tuple[int, int], ...]  # (head, dependent) of each, by dependent
@@ -150,11 +155,11 @@ def wrong_words(heads: Sequence[int], gold: Sequence[int]) -> tuple[int, ...]:
 
 
 class Page(NamedTuple):
-    """Sentence, system and layout for writing a derivation as text or JSON."""
+    """Sentence, system and layout for writing a derivation as text, LaTeX or JSON."""
 
     sentence: Sentence
     system: str  # its name, and its options if any were given
-    width: int = 0  # of a line; 0: not limited
+    width: int = 0  # of a line, in LaTeX of stack and buffer together; 0: not limited
     colour: bool = False
 
     def token(self, index: int) -> str:
@@ -173,8 +178,7 @@ class Page(NamedTuple):
 
 def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
     """Write two or three lines per step, then the outcome."""
-    name = page.sentence.sent_id or page.sentence.place
-    out.write(f"{name}: {len(page.sentence)} words, {page.system}\n{LEGEND}\n")
+    out.write(f"{_heading(page)}\n{LEGEND}\n")
     paid = 0
     for number, step in enumerate(derivation, 1):
         out.write(f"{number:>{INDENT - 2}}  {_state_line(step, page)}\n")
@@ -206,17 +210,63 @@ def write_json(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
     return end
 
 
+def write_latex(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
+    """Write a booktabs table with a row per step; the outcome is a comment below it."""
+    out.write(comment(r"needs \usepackage{booktabs}", _heading(page), LATEX_LEGEND))
+    paid, rows = 0, []
+    for number, step in enumerate(derivation, 1):
+        rows.append(_latex_row(number, step, derivation, page))
+        paid += step.paid
+    out.write(booktabs("rrllll", LATEX_HEADER, rows))
+    end = outcome(derivation, step, paid)
+    out.write(comment(*_outcome_lines(end, derivation.gold, page)))
+    return end
+
+
+def _latex_row(number: int, step: Step, derivation: Derivation, page: Page) -> list[str]:
+    costs = [
+        rf"\textbf{{{escaped(name)}~{cost}}}" if name in step.best else f"{escaped(name)}~{cost}"
+        for name, cost in step.costs.items()
+    ]
+    stack, buffer = _stack_and_buffer(step, page, page.width)
+    arcs = _arc_texts(step, derivation, lambda index: _latex_token(page.token(index)), LATEX_ARROW)
+    return [
+        str(number),
+        " ".join(map(_latex_token, stack)),
+        " ".join(map(_latex_token, buffer)),
+        ", ".join(costs),
+        escaped(step.taken),
+        ", ".join(arcs),
+    ]
+
+
+def _latex_token(token: str) -> str:
+    """A token of a page with its number as a subscript."""
+    form, _, index = token.rpartition("_")
+    return f"{escaped(form)}$_{{{index}}}$" if form else escaped(token)
+
+
+def _heading(page: Page) -> str:
+    name = page.sentence.sent_id or page.sentence.place
+    return f"{name}: {len(page.sentence)} words, {page.system}"
+
+
 def _state_line(step: Step, page: Page) -> str:
-    """Stack and buffer; tokens far from where they meet are left out if the line is too long."""
+    room = page.width and page.width - INDENT - len(" | ")
+    stack, buffer = _stack_and_buffer(step, page, room)
+    return " ".join([*stack, "|", *buffer])
+
+
+def _stack_and_buffer(step: Step, page: Page, room: int) -> tuple[list[str], list[str]]:
+    """Their tokens from left to right; those far from where they meet are left out without room."""
     stack = [page.token(token) for token in reversed(step.stack)]
     buffer = [page.token(token) for token in step.buffer]
     if page.width:
-        room = page.width - INDENT - len(" | ")
         needs = [columns(" ".join(tokens)) for tokens in (stack, buffer)]
         for_stack = min(needs[0], max(room // 2, room - needs[1]))
         stack = nearest(stack, for_stack, " ")
         buffer = nearest(buffer, room - for_stack, " ")
-    return " ".join([*reversed(stack), "|", *buffer])
+    return stack[::-1], buffer
 
 
 def nearest(tokens: Sequence[str], room: int, between: str) -> list[str]:
@@ -233,14 +283,6 @@ def nearest(tokens: Sequence[str], room: int, between: str) -> list[str]:
     return [*shown, GAP]
 
 
-def columns(text: str) -> int:
-    """Width of a text in a terminal: wide East Asian characters take two columns, accents none."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
-
-
 def _move_lines(step: Step, derivation: Derivation, page: Page) -> Iterator[str]:
     """The legal moves with their costs, and the move taken; on two lines if one is too short."""
     legal = "  ".join(
@@ -249,17 +291,23 @@ def _move_lines(step: Step, derivation: Derivation, page: Page) -> Iterator[str]
     done = [f"→ {step.taken}"]
     if step.paid:
         done.append(f"costs {step.paid}")
-    for head, word in step.added:
-        gold = derivation.gold[word - 1]
-        right = "" if gold == head else f" (gold: {page.token(gold)})"
-        done.append(f"{page.token(head)} → {page.token(word)}{right}")
-    text = ", ".join(done)
+    text = ", ".join([*done, *_arc_texts(step, derivation, page.token)])
     painted = page.painted(text, RED if step.paid else BOLD)
     if page.width and INDENT + columns(f"{legal}  {text}") > page.width:
         yield legal
         yield painted
     else:
         yield f"{legal}  {painted}"
+
+
+def _arc_texts(
+    step: Step, derivation: Derivation, token: Callable[[int], str], arrow: str = "→"
+) -> Iterator[str]:
+    """The arcs added by a move; for those that are wrong also the gold head."""
+    for head, word in step.added:
+        gold = derivation.gold[word - 1]
+        right = "" if gold == head else f" (gold: {token(gold)})"
+        yield f"{token(head)} {arrow} {token(word)}{right}"
 
 
 def _outcome_lines(end: Outcome, gold: Sequence[int], page: Page) -> Iterator[str]:

@@ -20,9 +20,11 @@ from dyparse.runtime.atomic_files import write
 
 FORMAT_VERSION = 1
 RESULT, PARSED, GOLD = "result.json", "parsed.conllu", "gold.conllu"
+EPOCHS = "metrics.jsonl"  # written while a run trains
 METRICS = ("uas", "las", "clas")
 CURVE = ("epoch", "seconds", "dev_las")
 SENTENCE_COUNTS = ("words", "heads", "labelled", "content", "predicted_content", "content_right")
+USUAL_HEADS = ["labels"]
 LONGEST_FINDING = 200
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
@@ -87,6 +89,18 @@ def read_result(path: Path) -> RunResult:
         ) from error
 
 
+def finished_results(directories: Sequence[Path]) -> list[tuple[Path, RunResult]]:
+    """All results in directories and below, each with the directory of its run."""
+    paths = sorted({path for place in directories for path in place.rglob(RESULT)})
+    return [(path.parent, read_result(path)) for path in paths]
+
+
+def unfinished_runs(directories: Sequence[Path]) -> list[Path]:
+    """Directories of runs that were started and have no result, in directories and below."""
+    started = {path.parent for place in directories for path in place.rglob(EPOCHS)}
+    return sorted(run for run in started if not (run / RESULT).exists())
+
+
 def _require_figures(result: RunResult) -> None:
     """KeyError or ValueError if something is missing that a comparison needs."""
     if not all(isinstance(part, dict) for part in (result.setting, result.versions)):
@@ -136,9 +150,18 @@ def setting_name(setting: dict[str, Any]) -> str:
 
 
 def shared_setting(options: TrainOptions) -> dict[str, Any]:
-    """The options that two runs must have in common to be comparable."""
+    """The options that two runs must have in common to be comparable.
+
+    As in a cell, what is usual is not named: classes of the package, and labels as the only head.
+    """
     parts = {name: getattr(options, name) for name in ("encoder", "network", "trainer")}
-    return {
-        name: {key: value for key, value in part.items() if key != "_target_"}
+    setting: dict[str, Any] = {
+        name: {
+            key: value
+            for key, value in part.items()
+            if key != "_target_" or not str(value).startswith("dyparse.")
+        }
         for name, part in parts.items()
     }
+    heads = list(map(str, options.heads))
+    return setting if heads == USUAL_HEADS else {**setting, "heads": heads}

@@ -35,7 +35,7 @@ class ArcScores:
     f1: float | None  # None: neither
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreReport:
     """All figures in percent; an arc is right if its head is, in `by_label` if its label is too."""
 
@@ -49,6 +49,12 @@ class ScoreReport:
         """The same as dictionaries and numbers, for JSON."""
         return dataclasses.asdict(self)
 
+    def __repr__(self) -> str:
+        scores = self.all_words
+        return (
+            f"<ScoreReport: UAS {scores.uas:.2f}, LAS {scores.las:.2f}; print it for all figures>"
+        )
+
     def __str__(self) -> str:
         return "\n".join([*_core_table(self), *_arc_tables(self)])
 
@@ -60,7 +66,7 @@ def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Sco
     return ScoreReport(
         all_words=scores_of(words, np.ones_like(without)),
         without_punctuation=scores_of(words, without) if without.any() else None,
-        nonprojective=_arc_scores(
+        nonprojective=arc_scores(
             nonprojective_arcs(words.sentence, words.number, words.head),
             nonprojective_arcs(words.sentence, words.number, words.predicted_head),
             words.head_right,
@@ -93,12 +99,20 @@ def nonprojective_arcs(
     return result
 
 
-def _arc_scores(
-    gold: NDArray[np.bool_], predicted: NDArray[np.bool_], right: NDArray[np.bool_]
+def arc_scores(
+    gold: NDArray[np.bool_],
+    predicted: NDArray[np.bool_],
+    right: NDArray[np.bool_],
+    predicted_right: NDArray[np.bool_] | None = None,
 ) -> ArcScores:
-    """Scores of the arcs that are of some class in the gold trees, or in the predicted ones."""
+    """Scores of the arcs that are of some class in the gold trees, or in the predicted ones.
+
+    `right` is about the gold words; the predicted ones are the same words, unless there are flags
+    for them too.
+    """
+    right_of_predicted = right if predicted_right is None else predicted_right
     recall = float(100 * right[gold].mean()) if gold.any() else None
-    precision = float(100 * right[predicted].mean()) if predicted.any() else None
+    precision = float(100 * right_of_predicted[predicted].mean()) if predicted.any() else None
     both = (recall or 0.0) + (precision or 0.0)
     f1 = 2 * (recall or 0.0) * (precision or 0.0) / both if both else 0.0
     is_empty = recall is None and precision is None
@@ -109,19 +123,22 @@ def _arc_scores(
 
 def length_classes(words: AlignedWords) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """[W] each: the length class of the gold arc and of the predicted one, counted in LENGTHS."""
-    edges = list(LENGTHS.values())
-    distances = (
-        np.where(head == 0, 0, abs(head - words.number))
-        for head in (words.head, words.predicted_head)
+    gold, predicted = (
+        length_class(head, words.number) for head in (words.head, words.predicted_head)
     )
-    gold, predicted = (np.searchsorted(edges, each, side="right") - 1 for each in distances)
     return gold, predicted
+
+
+def length_class(head: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.intp]:
+    """[W]: the length class of arcs, counted in LENGTHS."""
+    distance = np.where(head == 0, 0, abs(head - number))
+    return np.searchsorted(list(LENGTHS.values()), distance, side="right") - 1
 
 
 def _by_length(words: AlignedWords) -> dict[str, ArcScores]:
     gold, predicted = length_classes(words)
     return {
-        name: _arc_scores(gold == k, predicted == k, words.head_right)
+        name: arc_scores(gold == k, predicted == k, words.head_right)
         for k, name in enumerate(LENGTHS)
     }
 
@@ -129,7 +146,7 @@ def _by_length(words: AlignedWords) -> dict[str, ArcScores]:
 def _by_label(words: AlignedWords) -> dict[str, ArcScores]:
     right = words.head_right & words.label_right
     scores = {
-        name: _arc_scores(words.label == k, words.predicted_label == k, right)
+        name: arc_scores(words.label == k, words.predicted_label == k, right)
         for k, name in enumerate(words.labels)
     }
     return dict(sorted(scores.items(), key=lambda item: (-item[1].gold, item[0])))

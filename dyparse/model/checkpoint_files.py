@@ -25,6 +25,7 @@ LISTED = (CONFIG, VOCABULARY, WEIGHTS, METRICS)  # in the order in which they ge
 DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # trees depend on these, and on the encoder's files
 ENCODER = "encoder"  # directory of the encoder's own files
 MANIFEST = "manifest.sha256"
+MODEL = "model"  # the model directory within the directory of a run
 CHUNK = 1 << 20
 MOST_BYTES = {  # the size of the weights follows from the config
     CONFIG: 64 << 10,
@@ -103,9 +104,9 @@ def rewrite_file(directory: Path, name: str, content: bytes) -> None:
     """Replace one file of a model, and its line in the manifest."""
     files = {name: content}
     _require_readable(directory, files)
-    checksums = ModelFiles.open(directory).checksums
-    files[MANIFEST] = _manifest({**checksums, name: checksum(content)})
-    write_all({directory / name: content for name, content in files.items()})
+    model = ModelFiles.open(directory)
+    files[MANIFEST] = _manifest({**model.checksums, name: checksum(content)})
+    write_all({model.directory / name: content for name, content in files.items()})
 
 
 def read_file(path: Path, most: int) -> bytes:
@@ -180,7 +181,7 @@ def digest_of_model(directory: str | Path) -> str:
             digest.update(sha256_of(path).encode())
         except OSError as error:
             raise CheckpointError(
-                f"{path}: {error.strerror or error}; train.py prints where it saves a model"
+                f"{path}: {error.strerror or error}; training prints where it saves a model"
             ) from error
     return digest.hexdigest()
 
@@ -196,25 +197,47 @@ def sha256_of(path: str | Path) -> str:
 
 def files_of_model(directory: str | Path) -> list[Path]:
     """All files that belong to a model directory."""
-    path = Path(directory)
+    path = _within_run(Path(directory))
     own = sorted((path / ENCODER).glob("*")) if (path / ENCODER).is_dir() else []
     return [*(path / name for name in (*LISTED, MANIFEST)), *own]
 
 
 def require_directory(directory: str | Path) -> Path:
-    """The path, if it is that of a directory."""
+    """The path of a model directory, which may be given as that of the run that saved it."""
     reason = ""
     try:
         if stat.S_ISDIR(os.stat(directory).st_mode):
-            return Path(directory)
+            path = _within_run(Path(directory))
+            _require_no_bare_run(path)
+            return path
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = f" ({getattr(error, 'strerror', None) or error})"
     raise CheckpointError(
         f"{_printable(str(directory)) or repr('')}: no such model directory{reason}; "
-        "train.py prints where it saves a model"
+        "training prints where it saves a model"
     )
+
+
+def _within_run(path: Path) -> Path:
+    """The model directory of a run; any other path as it is."""
+    is_run = not _holds_model_files(path) and os.path.isdir(path / MODEL)
+    return path / MODEL if is_run else path
+
+
+def _require_no_bare_run(path: Path) -> None:
+    """CheckpointError for the directory of a run that holds options and no model."""
+    if os.path.isfile(path / CONFIG) and not _holds_model_files(path):
+        raise CheckpointError(
+            f"{_printable(str(path))}: a run without a model: its training saved none yet, or it "
+            "was removed; start the same training again, which resumes, or name another directory"
+        )
+
+
+def _holds_model_files(path: Path) -> bool:
+    """Whether there is any file that only a model directory has."""
+    return any(os.path.lexists(path / name) for name in (VOCABULARY, WEIGHTS, METRICS, MANIFEST))
 
 
 def _printable(text: str) -> str:

@@ -1,9 +1,10 @@
 """The parser: sentences in, trees out."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import conllu
 import numpy as np
@@ -11,17 +12,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
-from dyparse.data.tokenizer import tokenize
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.decoding import Decoding
 from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
-from dyparse.errors import ConfigError, DyparseError
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.feature import missing_columns
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
+from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, several
 from dyparse.model.network import Model
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.rollout.scorer import Scorer
@@ -30,8 +32,6 @@ from dyparse.runtime.threads import at_once, thread_pool
 from dyparse.system import System
 from dyparse.tensors.precision import encoder_precision, require_precision, scorer_precision
 from dyparse.tensors.transfer import to_device
-
-Input: TypeAlias = str | Sequence[str] | conllu.TokenList | Sentence
 
 GREEDY = Greedy()
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
@@ -45,9 +45,29 @@ class Encoded(NamedTuple):
     words: NDArray[np.int32]  # [B]  number of words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parser:
-    """A model, and how it is run: precision and decoding."""
+    """A model, and how it is run: precision and decoding.
+
+        parser = dyparse.load("outputs/…")
+        tree = parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")])
+        print(tree.root, tree.root.children)
+
+    One sentence in, one Sentence out; a list of sentences in, a list out:
+
+    | `parser(...)` of | gives |
+    |---|---|
+    | a text: `"The dog barks."` | a Sentence; only words are split, not sentences |
+    | words: `["The", "dog", "barks"]` | a Sentence |
+    | words with UPOS tags: `[("The", "DET"), ("dog", "NOUN")]` | a Sentence |
+    | a `conllu.TokenList`, a `Sentence` | a Sentence; a tree that it has is ignored |
+    | a list of TokenLists, Sentences, lists of words or lists of pairs | a list of Sentences |
+    | a list of strings with white space | an error: use `parser.parse(texts)` |
+
+    `parser.parse` takes several sentences, texts among them, and always gives a list. A model that
+    reads tags, as the default does, needs them: without tags there is a warning, and much worse
+    trees.
+    """
 
     parts: ModelParts
     collator: Collator
@@ -75,7 +95,9 @@ class Parser:
         precision: str = "float32",
         decoding: str = "greedy",
     ) -> "Parser":
-        """The parser saved in a model directory; CheckpointError says what is wrong with one.
+        """The parser saved in a model directory, or in the directory of a run.
+
+        CheckpointError says what is wrong with one.
 
         For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
         dyparse.decoding: a name, or the dotted path of a class of one's own.
@@ -112,17 +134,50 @@ class Parser:
         """The same parser with other weights."""
         return replace(self, parts=replace(self.parts, network=network))
 
-    def parse(self, inputs: str | conllu.TokenList | Sentence | Iterable[Input]) -> list[Sentence]:
-        """Trees of sentences, in order; write them with `.to_conllu()`.
+    def __repr__(self) -> str:
+        chosen = self.parts.config
+        features = ", ".join(feature.name for feature in self.collator.features)
+        size = sum(weights.numel() for weights in self.model.parameters())
+        return (
+            f"<Parser: {name_of(chosen.system)}, {name_of(chosen.encoder)} over {features}; "
+            f"{size:,} parameters on {self.model.device}>"
+        )
 
-        Each input is a string (one sentence, tokenized plainly), a list of words, a
-        `conllu.TokenList` or a `Sentence`; heads that
-        it has already are ignored. A single string or TokenList counts as a list of one.
+    @overload
+    def __call__(self, given: str | Words | conllu.TokenList | Sentence) -> Sentence: ...  # type: ignore[overload-overlap]  # a str is a sequence too
 
-            parser.parse(["The dog barks.", ["A", "cat", "sleeps"]])[0].head
+    @overload
+    def __call__(
+        self, given: Iterable[Sentence] | Iterable[conllu.TokenList] | Iterable[Words]
+    ) -> list[Sentence]: ...
+
+    def __call__(self, given: Any) -> Sentence | list[Sentence]:
+        """The tree of a sentence, or a list of trees of a list of sentences; see the table above.
+
+        TypeError or ValueError, with the remedy, if it is not clear which of them is given.
         """
-        several = [inputs] if isinstance(inputs, str | conllu.TokenList | Sentence) else inputs
-        return list(self.parse_sentences(map(as_sentence, several)))
+        inputs = one_or_several(given)
+        if isinstance(inputs, Sentence):
+            return self._parse([inputs])[0]
+        return self._parse(inputs)
+
+    def parse(self, sentences: Input | Iterable[Input]) -> list[Sentence]:
+        """Trees of several sentences, in order: always a list.
+
+            parser.parse(["The dog barks.", ["A", "cat", "sleeps"], conllu.parse(text)[0]])
+
+        Each is a text, a list of words or of (word, UPOS) pairs, a `conllu.TokenList` or a
+        `Sentence`; one alone counts as a list of one. ValueError if all are strings without white
+        space, which look like the words of one sentence: `parser(words)`. Where texts of one word
+        may come, `parser.parse(map(Sentence.from_text, texts))` takes any.
+        """
+        return self._parse(several(sentences))
+
+    def _parse(self, sentences: list[Sentence]) -> list[Sentence]:
+        if missing := next(filter(None, map(self.missing_columns, sentences)), None):
+            message = f"{missing_tags(missing)}; words are tagged as [('The', 'DET'), …]"
+            warnings.warn(message, DyparseWarning, stacklevel=3)
+        return list(self.parse_sentences(sentences))
 
     def parse_sentences(
         self, sentences: Iterable[Sentence], *, max_tokens_per_batch: int = 2000
@@ -194,20 +249,3 @@ def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:
     for places, result in groups:
         parsed.update(zip(places, result(), strict=True))
     return (parsed[k] for k in range(len(parsed)))
-
-
-def as_sentence(given: Input) -> Sentence:
-    """A sentence from a string, a list of words, a `conllu.TokenList` or a `Sentence`."""
-    if isinstance(given, Sentence):
-        return given
-    if isinstance(given, conllu.TokenList):
-        return Sentence.from_token_list(given)
-    if isinstance(given, str):
-        words, spaces = tokenize(given)
-        return Sentence.from_words(words, text=given, space_after=spaces)
-    words = list(given)
-    if not all(isinstance(word, str) for word in words):
-        raise TypeError(
-            f"cannot parse {given!r}; expected a string, a list of words, or a TokenList"
-        )
-    return Sentence.from_words(words)

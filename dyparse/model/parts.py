@@ -1,7 +1,7 @@
 """The parts of a model: the choices it was made from, its vocabulary, and the network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -79,7 +79,7 @@ class ModelParts:
 
     config: ModelConfig
     vocabulary: Vocabulary
-    network: Model
+    network: Model = field(repr=False)
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""

@@ -66,13 +66,11 @@ def sentence_of(block: Block, *, text: bool) -> Sentence:
     """The sentence of a block, checked; TreebankError with place, finding and remedy."""
     if not text:
         return to_sentence(block, trees=False)
-    from dyparse.model.parser import as_sentence  # it imports torch
-
     place = f"{block.path}:{block.line_number}"
     if b"\0" in block.lines[0]:
         raise TreebankError(f"{place}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?")
     try:
-        return as_sentence(decode_line(block.lines[0], block.line_number))
+        return Sentence.from_text(decode_line(block.lines[0], block.line_number))
     except UnicodeDecodeError as error:
         raise TreebankError(
             f"{place}: not UTF-8 ({error.reason}); convert the file to UTF-8"

@@ -65,8 +65,6 @@ def write_conllu(pieces: Iterable[bytes], out: IO[bytes]) -> None:
 
 def warn_of_missing_tags(columns: tuple[str, ...]) -> None:
     """A line on standard error: the input lacks tags that the model was trained with."""
-    print_notice(
-        f"warning: the model reads {' and '.join(columns)}, which the input lacks: expect worse "
-        "trees; tag the input first, or train a model without tags "
-        "(encoder.features=[word,subword])"
-    )
+    from dyparse.model.inputs import missing_tags
+
+    print_notice(f"warning: {missing_tags(columns)}")

@@ -16,12 +16,15 @@ from dyparse.runtime.signals import Stopped, signals_as_exceptions
 # torch reads this when it is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
+CLOSED_PIPE = 141  # as the shell shows a program that SIGPIPE ended
+
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
     """Turn an error that the user can fix into one message and exit status 2.
 
-    A warning is one line too; Ctrl-C and SIGTERM end the program with status 130 and 143.
+    A warning is one line too; Ctrl-C and SIGTERM end the program with status 130 and 143, a closed
+    pipe with 141 and without a word.
     """
     require_streams()
     escape_unencodable_output()
@@ -37,6 +40,10 @@ def clear_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         _write("interrupted\n")
         sys.exit(130)
+    except BrokenPipeError:  # nobody reads our output any more, nor what Python flushes at its end
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        sys.exit(CLOSED_PIPE)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         sys.exit(print_error(f"{place}{error.strerror or error}"))

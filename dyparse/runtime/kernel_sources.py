@@ -69,6 +69,8 @@ class _Sources:
         while waiting := {(m, k) for m in self._modules for k in self._kernels} - done:
             for module, kernel in waiting:  # which may reach more modules and kernels
                 namesake = getattr(sys.modules[module], kernel, None)
+                if isinstance(namesake, ModuleType):  # such as dyparse.exploration.static
+                    namesake = None
                 self.lines.add(f"kernel {module}.{kernel} = {self.text_of(namesake)}")
             done |= waiting
 

@@ -59,9 +59,11 @@ def _speed(figures: dict[str, float]) -> str:
     return "-" if speed is None else f"{speed:,.0f}"
 
 
-def next_commands(model: Path, treebank: Treebank, imports: Sequence[str] = ()) -> str:
-    """Where the model is, and commands to use it; imports are modules outside the package that it
-    needs.
+def next_commands(
+    model: Path, treebank: Treebank, imports: Sequence[str] = (), *, split: str = "test"
+) -> str:
+    """Where the model is, and commands to use it and to evaluate it on a split; imports are modules
+    outside the package that it needs.
     """
     name = name_of(treebank)
     choice, add = (f"treebank._target_={name}", "+") if "." in name else (f"treebank={name}", "")
@@ -71,8 +73,9 @@ def next_commands(model: Path, treebank: Treebank, imports: Sequence[str] = ()) 
         if value is not None
     ]
     needed = [f"imports=[{','.join(imports)}]"] if imports else []
-    chosen = [f"model={for_hydra(str(model))}", choice, *options, *needed]
-    evaluate = shlex.join(["python", "evaluate.py", *chosen])
+    on_split = [] if split == "test" else [f"split={split}"]
+    chosen = [f"model={for_hydra(str(model))}", choice, *options, *on_split, *needed]
+    evaluate = shlex.join(["dyparse", "evaluate", *chosen])
     named = [word for module in imports for word in ("--import", module)]
     parse = shlex.join(["dyparse", "parse", *named, str(model), "FILE.conllu"])
     return f"model     {model}\nparse     {parse}\nevaluate  {evaluate}"

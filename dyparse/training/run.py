@@ -1,4 +1,4 @@
-"""One training, from options to results: the work of train.py."""
+"""One training, from options to results: the work of `dyparse train`."""
 
 import json
 import time
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import torch
 from omegaconf import DictConfig, OmegaConf
 
+from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked, construct, require_loadable
 from dyparse.config.choices import outside_modules, text_of
 from dyparse.config.options import TrainOptions
@@ -29,6 +30,7 @@ from dyparse.evaluation.measure import keep_result, measure_splits
 from dyparse.evaluation.run_result import (
     RESULT,
     Cell,
+    analysed_split,
     read_result,
     shared_setting,
     was_evaluated,
@@ -42,6 +44,7 @@ from dyparse.model.parts import ModelConfig
 from dyparse.model.sizes import ScorerSizes
 from dyparse.runtime.console import print_line
 from dyparse.runtime.device import prepare_device
+from dyparse.runtime.launch import launched
 from dyparse.runtime.locks import exclusive_directory
 from dyparse.runtime.signals import deferring_signals
 from dyparse.tensors.dropout import leave_uncompiled
@@ -57,7 +60,10 @@ from dyparse.training.messages import (
 )
 from dyparse.training.resume import NAME, TrainingFile
 from dyparse.training.run_directory import (
+    METRICS,
     MODEL,
+    TrainedRun,
+    directory_of,
     explaining_write_errors,
     identity,
     model_saver,
@@ -70,6 +76,7 @@ from dyparse.training.run_directory import (
 from dyparse.training.session import Session, TrainingPlan
 from dyparse.training.settings import TrainingSettings
 from dyparse.treebank import Treebank
+from dyparse.treebank._names import with_named_treebanks
 
 Read: TypeAlias = Callable[[Treebank, str], list[Sentence]]  # the sentences of a split
 
@@ -114,6 +121,17 @@ def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
             return train_and_save(run, session, shareable(config))
         deque(loop.train(session, save_nothing, run.file), maxlen=0)
         return {}
+
+
+def train_with(overrides: Sequence[str], options: dict[str, Any]) -> TrainedRun:
+    """Train with overrides such as `trainer.epochs=3`, and options by name; see `dyparse.train`."""
+    if launched():
+        raise ConfigError(
+            "dyparse.train is for one process; for several use: torchrun … -m dyparse train"
+        )
+    config = compose_options("train", with_named_treebanks(as_overrides(overrides, options)))
+    train(config)
+    return TrainedRun.read(directory_of(config))
 
 
 def build_run(config: DictConfig, read: Read) -> Run:
@@ -244,14 +262,14 @@ def finished_results(run: Run) -> dict[str, Any]:
     if not was_evaluated(run.directory, run.splits):
         warnings.warn(
             "the test sentences have changed since: these scores are from the previous test set; "
-            "score the new one with evaluate.py",
+            "score the new one with dyparse evaluate",
             DyparseWarning,
             stacklevel=2,
         )
     print_line(
         f"finished  already; train from the beginning with resume=false\n{result_table(results)}"
     )
-    print_line(next_commands(run.directory / MODEL, run.treebank, needed_modules(run)))
+    print_next_commands(run)
     return results
 
 
@@ -305,13 +323,15 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
     keep_result(run.directory, cell, shared_setting(run.options), curve, measured, run.splits)
-    print_line(next_commands(model, run.treebank, needed_modules(run)))
+    print_next_commands(run)
     return results
 
 
-def needed_modules(run: Run) -> list[str]:
-    """Modules outside the package that must be imported before the model can be loaded."""
-    return outside_modules(run.parser.parts.config.choices())
+def print_next_commands(run: Run) -> None:
+    """Print where the model is, and what can be done with it."""
+    imports = outside_modules(run.parser.parts.config.choices())
+    split = analysed_split(run.splits)
+    print_line(next_commands(run.directory / MODEL, run.treebank, imports, split=split))
 
 
 def follow_training(
@@ -320,7 +340,7 @@ def follow_training(
     """A line per epoch on the terminal and in metrics.jsonl; the figures of all epochs."""
     curve = []
     start = time.perf_counter()
-    with (directory / "metrics.jsonl").open("w", encoding="utf-8") as metrics:
+    with (directory / METRICS).open("w", encoding="utf-8") as metrics:
         for figures in epochs:
             metrics.write(json.dumps(figures) + "\n")
             metrics.flush()

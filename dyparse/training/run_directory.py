@@ -6,10 +6,13 @@ names a place of the user's machine.
 """
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +22,12 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from dyparse.config.build import build, checked
+from dyparse.config.options import TrainOptions
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
+from dyparse.model.checkpoint import read_metrics
 from dyparse.model.checkpoint_files import LISTED, MANIFEST
 from dyparse.model.parser import Parser
 from dyparse.runtime.atomic_files import write
@@ -29,7 +35,7 @@ from dyparse.runtime.console import print_line
 from dyparse.runtime.locks import unwritable
 from dyparse.training.resume import DONE, NAME, TrainingFile
 
-CONFIG, MODEL = "config.yaml", "model"
+CONFIG, METRICS, MODEL = "config.yaml", "metrics.jsonl", "model"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
 WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
@@ -61,6 +67,45 @@ def run_directory(config: DictConfig, treebank_name: str) -> Path:
     system, exploration = (options[choice]["_target_"] for choice in ("system", "exploration"))
     parts = (system, exploration, treebank_name, f"seed{config.seed}", digest)
     return Path("outputs") / re.sub(r"[^\w.+-]", "_", "-".join(parts))
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """A finished training: its directory, and what is in there."""
+
+    directory: Path
+    scores: dict[str, dict[str, float]]  # by split, dev and test: uas, las, clas, …
+    curve: list[dict[str, float]]  # figures of every epoch, as in metrics.jsonl
+
+    @classmethod
+    def read(cls, directory: Path) -> "TrainedRun":
+        """The run in a directory; CheckpointError if there is no model."""
+        metrics = read_metrics(directory / MODEL)
+        scores: dict[str, dict[str, float]] = {
+            split: metrics[split] for split in ("dev", "test") if split in metrics
+        }
+        lines = (directory / METRICS).read_text(encoding="utf-8").splitlines()
+        return cls(directory, scores, [json.loads(line) for line in lines])
+
+    @property
+    def model(self) -> Path:
+        """The model directory, for `dyparse.load` and `dyparse parse`."""
+        return self.directory / MODEL
+
+    @cached_property
+    def parser(self) -> Parser:
+        """The parser of the epoch with the best dev LAS, loaded when first asked for."""
+        return Parser.load(self.model)
+
+    def __repr__(self) -> str:
+        las = ", ".join(f"{split} LAS {found['las']:.2f}" for split, found in self.scores.items())
+        return f"<TrainedRun {self.directory}: {las}>"
+
+
+def directory_of(config: DictConfig) -> Path:
+    """The directory of the run with these options."""
+    options: TrainOptions = checked(config, TrainOptions)
+    return run_directory(config, build(options.treebank, "treebank").name)
 
 
 def learned_options(config: DictConfig) -> DictConfig:

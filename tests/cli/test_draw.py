@@ -79,7 +79,21 @@ def test_output_is_svg_or_html_as_the_name_ends_and_appears_whole(command, file,
     assert {p.name for p in tmp_path.iterdir()} == {"gold.conllu", "out.svg", "out.html"}
 
 
-@pytest.mark.parametrize("name", ["out.svg", "out.html"])
+def test_tikz_is_chosen_by_name_or_suffix_and_may_be_a_document(command, file, predicted, tmp_path):
+    status, out, err = command(file, "--with", predicted, "--format", "tikz")
+    assert (status, err) == (0, "")
+    assert out.startswith("% needs \\usepackage{tikz-dependency}\n")
+    assert out.count(r"\begin{dependency}") == 2
+    assert out.count(", dtree-wrong-label]") == 1
+    path = tmp_path / "out.tex"
+    assert command(file, "--all", "--standalone", "-o", path) == (0, "", "")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith(r"\documentclass")
+    assert text.count(r"\begin{dependency}") == text.count(r"\begin{sentence}") == len(DEV)
+    assert text.endswith("\\end{document}\n")
+
+
+@pytest.mark.parametrize("name", ["out.svg", "out.html", "out.tex"])
 def test_an_error_leaves_the_old_file(command, file, tmp_path, name):
     out = tmp_path / name
     out.write_text("old")
@@ -127,7 +141,9 @@ def test_tags_are_left_out_where_there_are_none(command):
         (["--sentence", "1", "--all"], "--all and --sentence exclude each other"),
         (["--width", "-1"], "--width is -1"),
         (["--width", "50"], f"--width is 50, expected {LEAST_WIDTH} or more, or 0"),
-        (["-o", "tree.png"], "--output is tree.png, expected a name in .svg or .html"),
+        (["-o", "tree.png"], "--output is tree.png, expected a name in .svg, .html, .tex"),
+        (["--standalone"], "--standalone is for TikZ, not for svg"),
+        (["-o", "tree.tex", "--width", "600"], "--width does not apply to TikZ"),
         (["-o", "no/where/tree.svg"], "no/where"),
         (["--with", "nosuch"], "nosuch: no such file"),
         (["--with", "-", "--with", "-"], "standard input can be read once"),
@@ -171,4 +187,4 @@ def test_a_sentence_with_more_words_is_refused(command, tmp_path):
 def test_help_has_examples(command):
     status, out, _ = command("--help")
     assert status == 0
-    assert "dyparse draw dev.conllu -o tree.svg" in out
+    assert "dyparse draw sample -o tree.svg" in out

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import functools
 import io
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from helpers.tiny import PROJECT, sample
 
 import dyparse
 from dyparse.cli.main import COMMANDS, command_line
+from dyparse.cli.train import with_direction
 from dyparse.data.conllu import read_sentences
 
 DEV = sample("dev")[:12]
@@ -53,7 +55,7 @@ def command_names():
 
 def test_every_file_of_a_command_is_listed_in_main():
     files = {path.stem for path in (PROJECT / "dyparse" / "cli").glob("*.py")}
-    others = {"__init__", "main", "arguments", "sentences"}
+    others = {"__init__", "main", "arguments", "sentences", "hydra_command", "sweep"}
     assert files - others == {module.__name__.rpartition(".")[2] for module in COMMANDS}
     assert files - others == {name.replace("-", "_") for name in command_names()}
 
@@ -100,6 +102,21 @@ def test_help_and_check_import_nothing_that_is_slow(tmp_path):
     out, modules = modules_after("check", "good.conllu", cwd=tmp_path)
     assert out.startswith("good.conllu: sound")
     assert not modules & HEAVY
+    out, modules = modules_after("score", "good.conllu", "good.conllu", cwd=tmp_path)
+    assert "100.00" in out
+    assert not modules & (HEAVY - {"numpy"})
+
+
+def test_a_search_without_multirun_is_one_message(command):
+    result = command("train", "hydra/sweeper=optuna", "seed=1")
+    assert_one_message(result, "without -m there is one training only")
+
+
+def test_optuna_maximizes_unless_it_is_given_a_direction():
+    search, direction = ["-m", "hydra/sweeper=optuna"], "hydra.sweeper.direction=minimize"
+    assert with_direction(search) == [*search, "hydra.sweeper.direction=maximize"]
+    assert with_direction([*search, direction]) == [*search, direction]
+    assert with_direction(["seed=1"]) == ["seed=1"]
 
 
 def test_the_version_is_printed(command):
@@ -127,6 +144,26 @@ def test_files_may_follow_options(command, file):
         status, _, err = command(*wrong)
         assert status == 2
         assert "unrecognized arguments: two" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["score", "good.conllu", "good.conllu"], ["train", "--help"]],
+)
+def test_a_reader_that_is_gone_is_no_error(arguments, tmp_path):
+    (tmp_path / "good.conllu").write_text(TEXT)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "dyparse", *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @contextlib.contextmanager
@@ -161,7 +198,7 @@ def test_download_places_a_treebank_and_prints_how_to_train_on_it(command, tmp_p
         url = f"{address}/{{name}}-{{release}}.tar.gz"
         status, out, _ = command("download", name, "--root", root, "--url", url)
         assert status == 0
-        assert f"treebank=ud treebank.root={root} treebank.name={name}" in out
+        assert f"dyparse train treebank={root / name}" in out
         again = command("download", name, "--root", root, "--url", url)
         assert_one_message(again, "is there already", "--force")
         assert command("download", name, "--root", root, "--url", url, "--force")[0] == 0

@@ -2,11 +2,10 @@
 
 import os
 import re
-import types
 
 import pytest
 from helpers.configured import configured
-from helpers.tiny import CONF, PROJECT, run
+from helpers.tiny import PROJECT, run
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
@@ -36,9 +35,13 @@ def test_train_py_stops_with_a_message_and_writes_nothing(override, message, tmp
         ("trainer.epoch=1", "option trainer.epoch: trainer has no such option; .* mean 'epochs'"),
         ("system=arc_eagr", "there is no system 'arc_eagr'; .* did you mean 'arc_eager'"),
         ("trainer.epochs", "'trainer.epochs' cannot be read as an option; expected key=value"),
-        ("trainer.epochs=[1", "cannot be read as an option"),
+        ("trainer.epochs=[1", "cannot be read as an option; expected key=value"),
+        ("output=a(1)", r"cannot be read as an option; with quotes it can: \"output='a\(1\)'\""),
         ("experiment=none", "there is no experiment 'none'; there are fast"),
         ("~nosuch", "nosuch"),
+        ("epochs=3", "option epochs: .* did you mean trainer.epochs?"),
+        ("exploration=dynamic", "no exploration 'dynamic'; .* dagger_replay, .* default, explore"),
+        ("treebank=nosuch", "no treebank 'nosuch'; .* sample, ud, a UD treebank's directory"),
     ],
 )
 def test_what_hydra_finds_wrong_is_one_message_with_a_remedy(override, message):
@@ -50,22 +53,40 @@ def test_what_hydra_finds_wrong_is_one_message_with_a_remedy(override, message):
 
 
 def test_a_bug_is_not_reported_as_a_wrong_option(tmp_path):
-    mistake = "        __import__('dyparse').config.choices.find('system', 'nosuch')\n"
-    script, begins = (PROJECT / "train.py").read_text(), "        train(config)"
-    broken = script.replace(begins, mistake + begins)
-    (tmp_path / "train.py").write_text(broken.replace('"conf"', repr(str(CONF))))
-    done = run(tmp_path / "train.py", "trainer=debug", cwd=tmp_path, PYTHONPATH=str(PROJECT))
+    (tmp_path / "broken.py").write_text(
+        "import sys\n"
+        "from dyparse.config.application import run_application\n"
+        "def task(config):\n"
+        "    int('no number')\n"
+        "run_application(task, 'train', sys.argv[1:])\n"
+    )
+    done = run(tmp_path / "broken.py", "trainer=debug", cwd=tmp_path, PYTHONPATH=str(PROJECT))
     assert done.returncode == 1
     assert "Traceback" in done.stderr
-    assert "ValueError: no system 'nosuch'" in done.stderr
+    assert "ValueError: invalid literal" in done.stderr
 
 
-@pytest.mark.parametrize(("kind", "of_ours"), [(ValueError, int), (OSError, os.stat)])
-def test_errors_before_the_program_starts_are_messages_and_later_ones_are_raised(kind, of_ours):
-    with pytest.raises(SystemExit) as caught, clear_option_errors():
-        of_ours("no such thing")
+@pytest.mark.parametrize(("kind", "call"), [(ValueError, int), (OSError, os.stat)])
+def test_errors_before_the_task_starts_are_messages_and_those_of_the_task_are_raised(kind, call):
+    def task():
+        call("no such thing")
+
+    with pytest.raises(SystemExit) as caught, clear_option_errors(task):
+        call("no such thing")
     assert caught.value.code == 2
-    program = types.ModuleType("dyparse.of_the_test")
-    exec("def work(call):\n    call('no such thing')", vars(program))
-    with pytest.raises(kind), clear_option_errors():
-        program.work(of_ours)
+    with pytest.raises(kind), clear_option_errors(task):
+        task()
+
+
+def test_evaluate_without_a_model_names_the_newest(tmp_path):
+    for age, name in enumerate(["old", "new"]):
+        model = tmp_path / "outputs" / name / "model"
+        model.mkdir(parents=True)
+        (model / "manifest.sha256").touch()
+        os.utime(model / "manifest.sha256", (age, age))
+    done = run("evaluate.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: which model? give model=DIR, as training prints it; the newest here is "
+        "model=outputs/new/model\n"
+    )

@@ -26,8 +26,9 @@ from dyparse.evaluation.evaluate import evaluate
 from dyparse.runtime.entry import clear_errors
 from dyparse.training.run import train, warn_of_long_sentences
 
-READ_NO_CONLLU = {"download", "report"}  # commands
-TRAIN = {"compare"}  # commands that read treebanks as train.py does; they have a test of their own
+READ_NO_CONLLU = {"download", "report", "conf"}  # commands
+TRAIN = {"compare", "train", "evaluate"}  # commands that read treebanks; with tests of their own
+PAIRS = {"score"}  # reads files that belong together; with a test of its own
 CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
 BEFORE = "an earlier output"
 
@@ -129,7 +130,7 @@ def test_every_command_is_tested_or_reads_no_conllu():
         for action in command_line()._actions
         if isinstance(action, argparse._SubParsersAction)
     )
-    assert set(subparsers.choices) == {*NAMES, *READ_NO_CONLLU, *TRAIN}
+    assert set(subparsers.choices) == {*NAMES, *READ_NO_CONLLU, *TRAIN, *PAIRS}
 
 
 @pytest.mark.usefixtures("no_ray")
@@ -227,13 +228,22 @@ def test_compare_reports_a_malformed_treebank(command, tmp_path):
     assert re.search(rf"failed: .*: {re.escape(case.place(path))}.*{case.finding}", err), err
 
 
+@pytest.mark.parametrize("name", MALFORMED)
+def test_score_refuses_a_malformed_file_in_either_place(command, tmp_path, name):
+    case, good, path = MALFORMED[name], tmp_path / "good.conllu", tmp_path / "bad.conllu"
+    good.write_text(TAGGED)
+    path.write_bytes(case.data)
+    assert_refused(command("score", good, path), case, path)
+    assert_refused(command("score", path, good), case, path)
+
+
 def unreadable(tmp_path: Path) -> dict[str, tuple[Path, str]]:
     """Paths that cannot be read as files, and the finding for each."""
     (tmp_path / "directory").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     return {
         "directory": (tmp_path / "directory", "is a directory; name|no .* in it"),
-        "missing": (tmp_path / "none.conllu", ".*no such file.*; check the path"),
+        "missing": (tmp_path / "none.conllu", ".*no such file.*(; check|a CoNLL-U file)"),
         "below a file": (tmp_path / "good.conllu" / "x", ".*no such file|cannot be read"),
         "links in a circle": (tmp_path / "loop", ".*no such file|cannot be read"),
     }
@@ -358,7 +368,8 @@ def test_no_command_fails_because_of_a_locale_or_file_name_that_is_not_utf_8(
     checked = run_bytes("check", bad, cwd=tmp_path, **ascii_only)
     assert checked.returncode == 2
     assert checked.stdout.startswith(os.fsencode(bad) + b":1: no word has head 0")
-    for more in (["draw", path, "-o", "x.html"], ["coverage", path, "--csv", "x.csv"]):
+    one = ["--system", "arc_eager"]
+    for more in (["draw", path, "-o", "x.html"], ["coverage", path, *one, "--csv", "x.csv"]):
         assert run_bytes(*more, cwd=tmp_path, **ascii_only).returncode == 0
         assert (tmp_path / more[-1]).stat().st_size
     helped = run_bytes("parse", "--help", cwd=tmp_path, **ascii_only)

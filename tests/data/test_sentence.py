@@ -1,4 +1,5 @@
 import io
+import json
 from itertools import product
 
 import conllu
@@ -180,3 +181,102 @@ def rows_of(sentence):
     """The lines of the words, split into columns."""
     lines = sentence.to_conllu().splitlines()
     return [line.split("\t") for line in lines if line.split("\t")[0].isdecimal()]
+
+
+def test_tokens_are_views_of_the_columns_and_of_the_lines():
+    sentence = sentence_of(TEXT)
+    tokens = list(sentence)
+    assert [token.id for token in tokens] == [1, 2, 3, 4, 5]
+    assert [token.lemma for token in tokens] == ["ir", "nosotros", "a", "el", "mar"]
+    for name in ("form", "upos", "xpos", "feats", "head", "label"):
+        assert [getattr(token, name) for token in tokens] == getattr(sentence, name)
+    assert (sentence[-1], sentence[1:3]) == (tokens[4], tokens[1:3])
+    assert (tokens[4].misc, tokens[4].deps) == ("A=B", "1:obl")
+    with pytest.raises(IndexError):
+        sentence[5]
+
+
+def test_tokens_know_their_tree():
+    sentence = sentence_of(TEXT)
+    assert sentence.root == sentence[0]
+    assert sentence.root.parent is None
+    assert sentence[4].children == sentence[2:4]
+    assert {sentence[2].parent, sentence[3].parent} == {sentence[4]}
+    changed = sentence.with_tree([5, 1, 5, 5, 0], ["x"] * 5)
+    assert changed.root.form == "mar"
+    assert changed.root != sentence[4]  # a token of another sentence
+    bare = Sentence.from_words(["a"])
+    assert (bare.root, bare[0].parent, bare[0].children) == (None, None, [])
+
+
+def test_the_text_is_that_of_the_comment_or_of_words_and_ranges():
+    without = TEXT.replace("# text = Vámonos al mar\n", "")
+    assert sentence_of(TEXT).text == "Vámonos al mar"
+    assert sentence_of(without).text == "Vámonos almar"  # SpaceAfter=No
+    assert sentence_of("\ufeff" + without.replace("\n", "\r\n")).text == "Vámonos almar"
+    assert sentence_of("\ufeff# text = A  b" + TEXT[TEXT.index("\n1-2") :]).text == "A  b"
+    assert Sentence.from_words(["Oh", "no", "!"], space_after=[True, False, True]).text == "Oh no!"
+    assert [t.space_after for t in Sentence.from_text("Oh no!")] == [True, False, True]
+
+
+def test_json_has_the_fields_of_conllu_with_null_for_what_is_missing():
+    parts = json.loads(sentence_of(TEXT).to_json())
+    assert list(parts) == ["sent_id", "text", "tokens"]
+    assert (parts["sent_id"], len(parts["tokens"])) == ("hand-1", 5)
+    assert parts["tokens"][4] == {
+        "id": 5,
+        "form": "mar",
+        "lemma": "mar",
+        "upos": "NOUN",
+        "xpos": "N",
+        "feats": "Gender=Masc",
+        "head": 1,
+        "deprel": "obl",
+        "deps": "1:obl",
+        "misc": "A=B",
+    }
+    (bare,) = json.loads(Sentence.from_words(["_"]).to_json())["tokens"]
+    assert bare == dict.fromkeys(parts["tokens"][0]) | {"id": 1, "form": "_"}
+
+
+def test_a_token_list_comes_back_as_the_same_sentence():
+    sentence = sentence_of(TEXT).with_tree([2, 0, 2, 3, 2], ["a", "b", "c", "d", "e"])
+    tokens = sentence.to_token_list()
+    assert isinstance(tokens, conllu.TokenList)
+    assert tokens.metadata["text"] == "Vámonos al mar"
+    assert tokens[0]["id"] == (1, "-", 2)
+    again = Sentence.from_token_list(tokens)
+    assert (again.head, again.label, again.feats) == (sentence.head, sentence.label, sentence.feats)
+    with pytest.raises(TreebankError, match=r"'1.+a  b.+' has two spaces in a row"):
+        Sentence.from_words(["a  b"]).to_token_list()  # would be two columns
+
+
+@settings(deadline=None)
+@given(files())
+def test_every_sentence_that_can_be_read_has_text_json_and_tokens(text):
+    for sentence in read_sentences(io.BytesIO(text.encode()), trees=True):
+        tokens = json.loads(sentence.to_json())["tokens"]
+        assert [token["form"] for token in tokens] == sentence.form
+        assert sum(len(token.children) for token in sentence) == len(sentence) - 1
+        assert sentence.text
+        words = [t for t in sentence.to_token_list() if isinstance(t["id"], int)]
+        assert [t["head"] for t in words] == sentence.head
+        assert len(repr(sentence)) < 200
+
+
+def test_a_sentence_and_its_tokens_print_in_short():
+    sentence = sentence_of(TEXT)
+    assert repr(sentence) == "<Sentence of 5 words: 'Vámonos al mar'>"
+    assert repr(sentence[4]) == "<Token 5 'mar' NOUN obl of 1>"
+    assert str(sentence[4]) == "mar"
+    assert str(sentence) == TEXT.rstrip()
+    assert len(repr(Sentence.from_words(["word"] * 3000))) < 200
+
+
+def test_a_notebook_draws_the_tree_and_shows_text_where_there_is_none():
+    picture = sentence_of(TEXT)._repr_svg_()
+    assert picture.startswith("<svg")
+    assert ">obl<" in picture
+    assert ">NOUN<" in picture
+    assert Sentence.from_words(["a"])._repr_svg_() is None
+    assert with_heads([0, 2])._repr_svg_() is None  # its own head

@@ -115,7 +115,7 @@ def test_any_characters_in_words_labels_and_titles_give_well_formed_xml(width):
     nasty = Tree("<&\x01\ud800>", NASTY, heads, NASTY[::-1], NASTY)
     picture = tree_picture([nasty, nasty], width=width, caption="&<\udc80")
     picture.encode()
-    assert texts(picture, "dtree-word")[: len(NASTY)] == [clean(word) for word in NASTY]
+    assert sorted(texts(picture, "dtree-word")) == sorted([*map(clean, NASTY)] * 2)
     assert texts(picture, "dtree-caption") == ["&<\ufffd"]
     assert parsed(picture).find(f"{SVG}title").text == "&<\ufffd"
     assert "\u2068שלום\u2069 7" in parsed(picture).find(f"{SVG}desc").text

@@ -25,6 +25,7 @@ DEV = sample("dev")[:30]
 CROSSED = "".join(  # 1 → 3 and 2 → 4 cross
     f"{word}\tw\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for word, head in enumerate((0, 1, 1, 2), 1)
 )
+QUICK = ("arc_eager", "arc_hybrid", "attardi", "covington")  # to compile
 
 
 def mixed_trees(count=60, longest=20):
@@ -66,7 +67,13 @@ def rows_of(path):
 # --- figures -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in systems.names()
+    ],
+)
 def test_the_canonical_moves_lose_as_few_arcs_as_any_moves(name):
     system, trees = systems.load(name), all_trees(3)
     if not system.exact:  # then only trees that the options allow are meant to be reached

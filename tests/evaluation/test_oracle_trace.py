@@ -18,12 +18,13 @@ from dyparse.evaluation.oracle_trace import (
     RED,
     Derivation,
     Page,
-    columns,
     derive,
     outcome,
     write_json,
+    write_latex,
     write_text,
 )
+from dyparse.runtime.console import columns
 from dyparse.system.arc_eager import ArcEager
 
 DEV = sample("dev")[:8]
@@ -198,10 +199,6 @@ def test_lines_are_shortened_to_the_width_and_keep_the_nearest_tokens(width):
     assert all(f"{form}_{k}" in whole[2] for k, form in enumerate(forms, 1))
 
 
-def test_columns_of_a_text_are_those_of_a_terminal():
-    assert [columns(text) for text in ("", "abc", "的確", "e\u0301", "é…")] == [0, 3, 4, 1, 2]
-
-
 def test_control_characters_of_words_do_not_reach_the_terminal():
     page = Page(sentence_with([0], ["a\x1b[31mb"]), "x")
     assert page.token(1) == "a\ufffd[31mb_1"
@@ -250,6 +247,34 @@ def test_json_holds_every_step_in_full():
     assert len(read["wrong"]) == read["out_of_reach"] + read["paid"]
 
 
+def test_latex_is_a_table_with_a_row_per_step():
+    system, out = systems.load("arc_eager"), io.StringIO()
+    sentence = sentence_with([2, 0, 2], ["R&D", "50_%", "[x"])
+    derivation = Derivation(system, sentence.head)
+    end = write_latex(derivation, Page(sentence, "arc_eager:root=first"), out)
+    assert end.adds_up
+    lines = out.getvalue().splitlines()
+    assert lines[0] == r"% needs \usepackage{booktabs}"
+    start, *rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(rows) + 1 == len(list(derivation))
+    assert start == (
+        r"1 &  & R\&D$_{1}$ 50\_\%$_{2}$ {}[x$_{3}$ ROOT$_{0}$ & \textbf{SHIFT~0} "
+        r"& SHIFT &  \\"
+    )
+    assert r"& SHIFT~3, RIGHT~2, \textbf{LEFT~0} &" in rows[0]
+    assert r"& LEFT & 50\_\%$_{2}$ $\rightarrow$ R\&D$_{1}$ \\" in rows[0]
+    assert lines[-1].startswith("% lost arcs: 0 of 3")
+
+
+def test_a_wrong_arc_in_latex_names_the_gold_head_and_long_states_are_shortened():
+    sentence = sentence_with([2, 0, 2, 2, 2, 2])
+    derivation = Derivation(systems.load("arc_eager"), sentence.head, mistakes=1.0)
+    out = io.StringIO()
+    write_latex(derivation, Page(sentence, "arc_eager", 12), out)
+    assert r"\ldots{} &" in out.getvalue()
+    assert "(gold: " in out.getvalue()
+
+
 # --- command -------------------------------------------------------------------------------------
 
 
@@ -269,15 +294,15 @@ def test_a_sent_id_takes_precedence_over_a_number(command, file):
 
 def test_options_of_the_system_mistakes_and_seed_take_effect(command, file):
     options = ["--system", "arc_eager:root=first,single_root=false", "--mistakes", 0.4]
-    status, out, err = command(file, *options, "--seed", 5, "--json")
+    status, out, err = command(file, *options, "--seed", 5, "--format", "json")
     assert (status, err) == (0, "")
     read = json.loads(out)
     system = systems.load("arc_eager", root="first", single_root=False)
     steps = derive(system, DEV[0].head, 0.4, 5)
     assert [step["taken"] for step in read["steps"]] == [step.taken for step in steps]
     assert read["sent_id"] == DEV[0].sent_id
-    assert command(file, *options, "--seed", 5, "--json")[1] == out
-    assert command(file, *options, "--seed", 6, "--json")[1] != out
+    assert command(file, *options, "--seed", 5, "--format", "json")[1] == out
+    assert command(file, *options, "--seed", 6, "--format", "json")[1] != out
 
 
 def test_a_terminal_gets_its_width_and_colours_unless_it_wants_none(command, file, monkeypatch):
@@ -289,7 +314,7 @@ def test_a_terminal_gets_its_width_and_colours_unless_it_wants_none(command, fil
     assert "\033" not in narrow + wide
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     assert BOLD in command(file)[1]
-    assert "\033" not in command(file, "--json")[1]
+    assert "\033" not in command(file, "--format", "json")[1]
     monkeypatch.setenv("NO_COLOR", "1")
     assert command(file)[1] == narrow
 
@@ -323,7 +348,7 @@ def test_a_wrong_option_is_one_message(command, file, options, finding):
 
 
 def test_a_file_that_cannot_be_read_is_one_message(command, tmp_path):
-    for path, finding in ((tmp_path / "none", "no such file"), (tmp_path, "is a directory")):
+    for path, finding in ((tmp_path / "none", "no such file"), (tmp_path, "no *.conllu in it")):
         status, out, err = command(path)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert finding in err

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import IntervalSweep, Override
 
+from dyparse.cli.main import command_line
 from dyparse.config.build import build, checked, construct
-from dyparse.config.options import TrainOptions
+from dyparse.config.options import EvaluateOptions, TrainOptions
 from dyparse.training.run import build_model_config
 from dyparse.training.settings import TrainingSettings
+from dyparse.treebank._names import with_named_treebanks
 from helpers.tiny import CONF
 
 
@@ -38,15 +41,36 @@ def commands_starting(*start: str, text: str) -> list[list[str]]:
     return [c[len(start) :] for c in shell_commands(text) if c[: len(start)] == list(start)]
 
 
+def require_valid(words: list[str]) -> None:
+    """An error if `dyparse` would refuse these words; treebanks are made in the current directory.
+
+    Files need not exist.
+    """
+    make_treebanks(words)
+    if words[0] == "train":
+        require_valid_training(words[1:])
+    elif words[0] == "evaluate":
+        require_valid_evaluation(words[1:])
+    else:
+        assert callable(command_line().parse_args(words).run)
+
+
+def make_treebanks(words: list[str]) -> None:
+    """Empty directories for the treebanks that words name."""
+    for word in words:
+        for name in word.removeprefix("treebank=").split(","):
+            if re.fullmatch(r"(\w+/)?UD_[\w-]+", name):
+                Path(name).mkdir(parents=True, exist_ok=True)
+
+
 def composed(name: str, words: list[str]) -> Iterator[object]:
-    """The configurations of a command line of train.py or evaluate.py: several with -m."""
-    overrides = [word for word in words if not word.startswith(("-", "hydra"))]
+    """The configurations of a command line of train or evaluate: several with -m."""
+    given = [word for word in words if not word.startswith(("-", "hydra"))]
+    overrides = with_named_treebanks(given, every_split=name == "evaluate")
     parsed = OverridesParser.create().parse_overrides(overrides)
     assert "-m" in words or not any(override.is_sweep_override() for override in parsed), words
     alternatives = [
-        [f"{o.key_or_group}={value}" for value in o.sweep_string_iterator()]
-        if o.is_sweep_override()
-        else [text]
+        _swept(o) if o.is_sweep_override() else [text]
         for o, text in zip(parsed, overrides, strict=True)
     ]
     with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
@@ -54,8 +78,24 @@ def composed(name: str, words: list[str]) -> Iterator[object]:
             yield compose(config_name=name, overrides=list(single))
 
 
+def _swept(override: Override) -> list[str]:
+    """The values of an option, as overrides; of an interval its start."""
+    value = override.value()
+    if isinstance(value, IntervalSweep):
+        return [f"{override.key_or_group}={value.start}"]
+    return [f"{override.key_or_group}={value}" for value in override.sweep_string_iterator()]
+
+
+def require_valid_evaluation(words: list[str]) -> None:
+    """ConfigError if evaluate would refuse a command line."""
+    for config in composed("evaluate", words):
+        options = checked(config, EvaluateOptions)
+        build(options.treebank, "treebank")
+        assert options.model
+
+
 def require_valid_training(words: list[str]) -> None:
-    """ConfigError if train.py would refuse a command line."""
+    """ConfigError if train would refuse a command line."""
     assert {word for word in words if word.startswith("-")} <= {"-m", "--help"}
     for config in composed("train", words):
         options = checked(config, TrainOptions)

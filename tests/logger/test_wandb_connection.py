@@ -43,7 +43,7 @@ def test_the_server_gets_every_epoch_but_no_token_and_no_path_of_the_machine(und
     "fault",
     [
         "breaks_off",
-        "nonsense",
+        pytest.param("nonsense", marks=pytest.mark.slow),
         pytest.param("fails", marks=pytest.mark.slow),
         pytest.param("stalls", marks=pytest.mark.slow),
     ],
@@ -90,6 +90,7 @@ def wandb_process(process):
     raise AssertionError("wandb has no process")
 
 
+@pytest.mark.slow  # another way to the same end as a server that fails
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_killing_the_process_of_wandb_loses_no_training(undisturbed, tmp_path):
     with wandb_server() as server:
@@ -101,6 +102,7 @@ def test_killing_the_process_of_wandb_loses_no_training(undisturbed, tmp_path):
     assert "warning: wandb: " in err
 
 
+@pytest.mark.slow  # resuming itself is tested without wandb
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
 def test_a_resumed_training_continues_in_the_same_run(number, undisturbed, tmp_path):
     with wandb_server() as server:

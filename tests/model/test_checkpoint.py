@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 
 import dyparse
 from dyparse.errors import CheckpointError
-from dyparse.model import checkpoint
+from dyparse.model import checkpoint, checkpoint_files
 from dyparse.model.parser import Parser
 
 
@@ -51,6 +51,31 @@ def test_a_model_can_be_saved_over_another(tmp_path):
     assert torch.equal(loaded.model.hidden_bias, parser.model.hidden_bias)
     assert torch.equal(loaded.model.output.weight, parser.model.output.weight)
     assert checkpoint.read_metrics(tmp_path / "model") == {"seed": 2}
+
+
+def test_the_directory_of_a_run_stands_for_the_model_in_it(saved, tmp_path, dyparse_command):
+    (tmp_path / "config.yaml").write_text("system: arc_eager\n")  # as train.py leaves it
+    assert dyparse.load(tmp_path).vocabulary == dyparse.load(saved).vocabulary
+    assert checkpoint_files.digest_of_model(tmp_path) == checkpoint_files.digest_of_model(saved)
+    assert checkpoint_files.files_of_model(tmp_path) == checkpoint_files.files_of_model(saved)
+    checkpoint.write_metrics(tmp_path, {"las": 2})
+    assert checkpoint.read_metrics(saved) == {"las": 2}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.yaml", "model"]
+    status, out, _ = dyparse_command("parse", tmp_path, "--text", stdin="It works.\n")
+    assert (status, out.count("\tnsubj\t") + out.count("\troot\t") > 0) == (0, True)
+    status, _, err = dyparse_command("parse", tmp_path, "-o", saved / "config.yaml")
+    assert status == 2
+    assert str(saved / "config.yaml") in err
+
+
+def test_a_run_without_a_model_is_refused_as_such(saved, tmp_path):
+    (tmp_path / "config.yaml").write_text("system: arc_eager\n")
+    saved.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
+    for left in ("training.state", "result.json"):
+        assert_refused(tmp_path, tmp_path, "a run without a model: its training saved none yet")
+        (tmp_path / left).touch()
+    (tmp_path / "model").mkdir()  # empty: killed before the first epoch was saved
+    assert_refused(tmp_path, tmp_path / "model" / "config.yaml", "No such file")
 
 
 def test_the_config_names_no_code(saved):
@@ -209,7 +234,7 @@ def test_a_write_that_fails_leaves_the_old_model(saved, monkeypatch):
         fresh_parser(sample("train")[:5]).save(saved, {})
     assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
     monkeypatch.undo()
-    assert Parser.load(saved).parse("It works.")[0].head
+    assert Parser.load(saved).parse(sample("dev")[:1])[0].head
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "1", "[" * 5000])

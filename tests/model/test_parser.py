@@ -1,5 +1,9 @@
 """The parser: whatever people have at hand in, trees in order out."""
 
+import re
+import warnings
+from pathlib import Path
+
 import conllu
 import pytest
 import torch
@@ -9,14 +13,14 @@ from helpers.trees import assert_tree
 import dyparse
 from dyparse import system as systems
 from dyparse.data.sentence import NONE, Sentence
-from dyparse.errors import ConfigError, TreebankError
+from dyparse.errors import ConfigError, DyparseWarning, TreebankError
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.evaluation.exhaustive import are_trees, root_children
-from dyparse.model.parser import as_sentence
 
 TEXT = "The dog sleeps, and it's Mary's 3 one."
 WORDS = ["A", "cat", "sleeps", "."]
 DEV = sample("dev")[:60]
+pytestmark = pytest.mark.filterwarnings("ignore:the model reads UPOS")
 
 
 def test_a_trained_parser_finds_most_heads(parser):
@@ -43,15 +47,96 @@ def test_strings_words_token_lists_and_sentences_are_parsed_side_by_side(parser)
     assert parsed[4].sent_id == DEV[1].sent_id
 
 
+SINGLE = {
+    "text": TEXT,
+    "words": WORDS,
+    "pairs": list(zip(WORDS, ["DET", "NOUN", "VERB", "PUNCT"], strict=True)),
+    "TokenList": conllu.parse(DEV[0].to_conllu())[0],
+    "Sentence": DEV[0],
+}
+
+
+@pytest.mark.parametrize("form", SINGLE)
+def test_one_sentence_gives_one_and_a_list_gives_a_list(parser, form):
+    single = SINGLE[form]
+    one = parser(single)
+    assert isinstance(one, Sentence)
+    assert_tree(one)
+    if form == "text":
+        assert parser.parse([single]) == parser.parse(single) == [one]
+    else:
+        assert parser([single]) == parser.parse([single]) == [one]
+        assert parser(iter([single, single])) == [one, one]
+
+
+def test_a_list_of_strings_is_the_words_of_one_sentence_never_many(parser):
+    assert parser(WORDS).form == WORDS
+    with pytest.raises(ValueError, match=r"'A dog' has white space; .*`parser.parse\(texts\)`"):
+        parser(["Yes.", "A dog"])
+    with pytest.raises(ValueError, match=r"looks like the words of one .* `parser\(words\)`"):
+        parser.parse(["The", "dog", "barks."])
+    assert [s.form for s in parser.parse(["Yes", "A dog"])] == [["Yes"], ["A", "dog"]]
+    texts = map(Sentence.from_text, ["Yes.", "No."])
+    assert [s.form for s in parser.parse(texts)] == [["Yes", "."], ["No", "."]]
+
+
+def test_pairs_are_words_with_upos_tags(parser):
+    tags = ["DET", "NOUN", "VERB", "PUNCT"]
+    pairs = SINGLE["pairs"]
+    for given in (pairs, [list(pair) for pair in pairs]):  # JSON has lists
+        parsed = parser(given)
+        assert (parsed.form, parsed.upos) == (WORDS, tags)
+        assert parser([given, given]) == [parsed, parsed]
+        with pytest.raises(ValueError, match="looks like the words of one sentence"):
+            parser.parse(given)
+    with pytest.raises(ValueError, match=r"'DT' of 'The' is not a UPOS tag; .*xpos=tags"):
+        parser([("The", "DT"), ("dog", "NN")])
+    two_words = [["The", "dog"], ["A", "cat"]]
+    assert [s.form for s in parser(two_words)] == two_words
+
+
 @pytest.mark.parametrize(
-    "single",
-    [TEXT, conllu.parse(DEV[0].to_conllu())[0], DEV[0]],
-    ids=["string", "TokenList", "Sentence"],
+    ("given", "error", "message"),
+    [
+        (None, TypeError, "cannot parse None; expected a text, a list of words"),
+        (7, TypeError, "cannot parse 7"),
+        (b"The dog", TypeError, "cannot parse b'The dog'"),
+        ({"The": "DET"}, TypeError, "cannot parse {'The': 'DET'}"),
+        ([["a", ["b"]]], TypeError, r"cannot parse \['a', \['b'\]\]"),
+        (DEV[0][:2], TypeError, "cannot parse <Token 1"),
+        ([], ValueError, "nothing to parse; give a sentence"),
+        (Path("dev.conllu"), TypeError, r"is a path; read the file first, with .*read_sentences"),
+        ("dev.conllu", ValueError, r"name of a file, not a text; read the file first"),
+        (DEV[0].to_conllu(), ValueError, r"is CoNLL-U, not a text; give `conllu.parse\(text\)`"),
+        (["The", ("dog", "NOUN")], TypeError, "mixes words with other things"),
+        (["The dog barks.", DEV[0]], TypeError, "mixes words with other things"),
+    ],
 )
-def test_a_single_input_counts_as_a_list_of_one(parser, single):
-    alone = parser.parse(single)
-    assert len(alone) == 1
-    assert alone == parser.parse([single])
+def test_what_is_not_clear_is_refused_with_the_remedy(parser, given, error, message):
+    with pytest.raises(error, match=message):
+        parser(given)
+
+
+def test_missing_tags_are_warned_about_where_the_parser_is_called(parser):
+    for call in (lambda: parser(WORDS), lambda: parser.parse([DEV[0], WORDS])):
+        with pytest.warns(DyparseWarning, match="reads UPOS, .* much worse trees; tag") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parser(SINGLE["pairs"])
+        parser(DEV)
+
+
+def test_a_parser_and_its_parts_print_in_short(parser):
+    assert re.fullmatch(
+        r"<Parser: arc_eager, bilstm over word, subword, upos; [\d,]+ parameters on cpu>",
+        repr(parser),
+    )
+    assert re.match(
+        r"<Vocabulary: \d+ word, 0 subword, \d+ upos, \d+ labels>", repr(parser.vocabulary)
+    )
+    assert len(repr(parser.parts)) < 1000
 
 
 def test_nothing_gives_nothing_and_a_generator_is_read(parser):
@@ -136,7 +221,7 @@ def test_what_makes_no_sentence_is_refused(parser, given):
 
 @pytest.mark.parametrize("given", [[1, 2], [None], [["a", "b"]]])
 def test_what_is_no_sentence_at_all_is_refused_with_what_was_expected(parser, given):
-    with pytest.raises(TypeError, match="expected a string, a list of words, or a TokenList"):
+    with pytest.raises(TypeError, match="expected a text, a list of words"):
         parser.parse([given])
 
 
@@ -170,7 +255,7 @@ def test_every_option_of_the_system_gives_trees(options, roots):
 )
 def test_tags_that_the_encoder_reads_and_the_input_lacks_are_named(features, missing):
     parser = fresh_parser(DEV[:5], features=features)
-    assert parser.missing_columns(as_sentence(TEXT)) == missing
+    assert parser.missing_columns(Sentence.from_text(TEXT)) == missing
     assert parser.missing_columns(DEV[0]) == []
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from helpers.extend_page import write_files
 from helpers.programs import python
-from helpers.tiny import CONF, PROJECT, run
+from helpers.tiny import PROJECT, run
 
 COSTS = """
 import json
@@ -66,6 +66,7 @@ def test_when_the_copy_is_gone_everything_else_works_as_before(copied, tmp_path)
     assert costs_of_shift(directory, PACKAGE) == [0]
 
 
+@pytest.mark.slow  # a minute; the order of classes is tested above, without training
 def test_compare_trains_systems_of_the_same_name_each_with_its_own_kernels(tmp_path):
     """One of them only ever takes LEFT, the other one RIGHT; one process trains both."""
     write_files(tmp_path)
@@ -79,7 +80,7 @@ def test_compare_trains_systems_of_the_same_name_each_with_its_own_kernels(tmp_p
     small = ["trainer=debug", "trainer.max_sentences=8", "encoder.hidden=8", "network.hidden=8"]
     done = run(
         *("-m", "dyparse", "compare", *systems, "--exploration=static", "--seeds=1", "--jobs=1"),
-        *(f"--conf={CONF}", "--experiment=none", *small, "-o", "compared"),
+        *("--experiment=none", *small, "-o", "compared"),
         cwd=tmp_path,
         PYTHONSAFEPATH="1",
     )

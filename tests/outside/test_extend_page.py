@@ -5,15 +5,17 @@ import re
 import subprocess
 import sys
 
+import pytest
 from helpers.extend_page import BLOCKS, file_of
 from helpers.tiny import PROJECT
 
 SMALL = "trainer=debug trainer.max_sentences=12 encoder.hidden=8 encoder.layers=1 threads=1"
 
 
+@pytest.mark.slow  # minutes; the files of the page take part in the other tests of this folder
 def test_the_page_can_be_followed_from_an_empty_directory(tmp_path):
     (tmp_path / "sentences.txt").write_text("The dog barks.\nA cat sleeps.\n" * 10)
-    environment = os.environ | {"PYTHONPATH": str(PROJECT), "DYPARSE": str(PROJECT)}
+    environment = os.environ | {"PYTHONPATH": str(PROJECT)}
     shell = environment | {"PYTHONSAFEPATH": "1"}  # as `dyparse` does not look where it is started
     for language, block in BLOCKS:
         if name := file_of(block):

@@ -56,14 +56,14 @@ def test_the_printed_command_evaluates_the_model(outside_run):
     lines = (outside_run / "printed.txt").read_text().splitlines()
     (command,) = (line.split(None, 1)[1] for line in lines if line.startswith("evaluate "))
     program, script, *options = shlex.split(command)
-    assert (program, script) == ("python", "evaluate.py")
+    assert (program, script) == ("dyparse", "evaluate")
     assert "+treebank.n_sentences=10" in options
-    done = run(script, *options, "json=scores.json", cwd=outside_run)
+    done = run("-m", program, script, *options, "json=scores.json", cwd=outside_run)
     assert done.returncode == 0, done.stderr
     scores = json.loads((outside_run / "scores.json").read_text())
     assert scores["treebank"] == "part of sample"
     without = [option for option in options if not option.startswith("imports=")]
-    done = run(script, *without, cwd=outside_run)
+    done = run("-m", program, script, *without, cwd=outside_run)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "this model needs short_stack.ShortStack" in done.stderr

@@ -20,6 +20,7 @@ from dyparse.data.tokenizer import tokenize
 from dyparse.errors import TreebankError
 from dyparse.model.parser import Parser
 
+pytestmark = pytest.mark.filterwarnings("ignore:the model reads UPOS")
 CHARACTERS = st.one_of(
     st.sampled_from("ab1-.,' #\t\n\r\0\v\f\x1c\x85\xa0\u2028\u3000\u200b\ufeff\ufffe\ud800\udcff"),
     st.characters(),  # of all planes, lone surrogates too
@@ -64,7 +65,7 @@ def attempt(parser: Parser, inputs: list[str | list[str]]) -> tuple[list[Sentenc
     """The sentences parsed, or the error."""
     try:
         return parser.parse(inputs), ""
-    except TreebankError as error:
+    except (TreebankError, ValueError) as error:  # ValueError: the words of one sentence?
         return [], str(error)
 
 

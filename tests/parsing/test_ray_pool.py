@@ -164,6 +164,7 @@ def test_a_corpus_is_parsed_on_ray_though_a_file_kills_its_actors(
 
 @needs_ray
 @needs_proc
+@pytest.mark.slow  # Ray takes long to start
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_a_corpus_and_leaves_nothing_half_written(
     number, status, model_directory, tmp_path

@@ -273,7 +273,7 @@ def test_chunks_in_memory_are_bounded(file, two_workers):
 
 @needs_proc
 @pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("to_file", [True, False])
+@pytest.mark.parametrize("to_file", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_chunk_that_kills_every_worker_is_one_clear_error(
     command, start, file, model_directory, tmp_path, to_file
 ):

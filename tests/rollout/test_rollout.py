@@ -18,7 +18,9 @@ from dyparse.exploration.curriculum import Curriculum
 from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.explore import Explore
 from dyparse.exploration.static import Static
+from dyparse.rollout.rollout import _rollout as compiled_rollout
 from dyparse.rollout.rollout import decode_greedily, rollout
+from dyparse.runtime.kernel_cache import KernelCache
 from dyparse.system import features
 
 NAMES = [path.stem for path in yamls("system")]
@@ -31,7 +33,19 @@ all_systems = pytest.mark.parametrize(("name", "options"), VARIANTS)
 exact_systems = pytest.mark.parametrize(
     ("name", "options"), [(name, o) for name, o in VARIANTS if systems.load(name, **o).exact]
 )
-explorations = pytest.mark.parametrize("path", yamls("exploration"), ids=lambda path: path.stem)
+# Each pair is compiled: all systems with one exploration, and all explorations with one system, are
+# quick enough for every run of the tests.
+PAIRS = [
+    pytest.param(
+        name,
+        options,
+        path,
+        id=f"{name}-{'-'.join(map(str, options.values()))}-{path.stem}",
+        marks=() if name == "arc_eager" or path.stem == "explore" else pytest.mark.slow,
+    )
+    for name, options in VARIANTS
+    for path in yamls("exploration")
+]
 
 
 def random_gold(words, seed=0, kind="any"):
@@ -90,8 +104,7 @@ def assert_same_rollout(visited, slow):
     np.testing.assert_array_equal(visited.sentence, slow[5])
 
 
-@all_systems
-@explorations
+@pytest.mark.parametrize(("name", "options", "path"), PAIRS)
 @pytest.mark.parametrize("epoch", [1, 2])
 def test_a_rollout_equals_a_slow_one_through_the_public_methods(name, options, path, epoch):
     system = systems.load(name, **options)
@@ -100,6 +113,8 @@ def test_a_rollout_equals_a_slow_one_through_the_public_methods(name, options, p
     visited = rollout(system, exploration, scorer, WORDS, gold, epoch=epoch, seed=3)
     slow, _ = slow_rollout(system, exploration, scorer, gold, epoch=epoch, seed=3)
     assert_same_rollout(visited, slow)
+    dispatchers = compiled_rollout._dispatchers.values()
+    assert all(isinstance(d._cache, KernelCache) for d in dispatchers), "not kept on disk"
 
 
 @pytest.mark.parametrize("epoch", [2, 3])

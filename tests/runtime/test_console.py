@@ -5,7 +5,12 @@ import sys
 
 import pytest
 
-from dyparse.runtime.console import escape_unencodable_output, print_line, standard_output
+from dyparse.runtime.console import (
+    columns,
+    escape_unencodable_output,
+    print_line,
+    standard_output,
+)
 
 
 @pytest.mark.parametrize(("rank", "printed"), [(None, "line\n"), ("0", "line\n"), ("1", "")])
@@ -37,3 +42,7 @@ def test_characters_that_the_locale_lacks_are_escaped(monkeypatch):
     escape_unencodable_output()
     sys.stdout.write("≥ 1")
     assert written.getvalue() == b"\\u2265 1"
+
+
+def test_columns_of_a_text_are_those_of_a_terminal():
+    assert [columns(text) for text in ("", "abc", "的確", "e\u0301", "é…")] == [0, 3, 4, 1, 2]

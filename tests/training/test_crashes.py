@@ -304,7 +304,7 @@ def test_scores_on_a_previous_test_set_come_with_a_warning(tmp_path):
     train_here(tmp_path / "run", "trainer.epochs=1")
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("train", [*SMALL, f"output={tmp_path / 'run'}", "trainer.epochs=1"])
-    with pytest.warns(DyparseWarning, match=r"test sentences have changed since.*evaluate\.py"):
+    with pytest.warns(DyparseWarning, match=r"test sentences have changed since.*dyparse evaluate"):
         train(config, read=fewer)
 
 

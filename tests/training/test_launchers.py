@@ -3,7 +3,7 @@
 import pytest
 from helpers.tiny import run
 
-from dyparse.compare.run_grid import finished_results
+from dyparse.evaluation.run_result import finished_results
 
 OPTIONS = (
     *("-m", "experiment=static_vs_dynamic", "system=arc_eager", "exploration=static,explore"),
@@ -24,6 +24,7 @@ def scores(tmp_path_factory):
         directory = tmp_path_factory.mktemp(launcher)
         done = run("train.py", *OPTIONS, *LAUNCHERS[launcher], cwd=directory)
         assert done.returncode == 0, done.stderr
+        assert "LAS on dev" in done.stdout  # the table at the end of a sweep
         results = finished_results([directory / "outputs"])
         return {result.cell.exploration: result.test for _, result in results}
 

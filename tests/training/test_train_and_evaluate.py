@@ -86,7 +86,7 @@ def test_train_py_writes_metrics_and_a_complete_model_and_says_where(debug_run):
         "manifest.sha256",
     }
     assert f"dyparse parse outputs/{directory.name}/model" in printed
-    assert f"evaluate.py model=outputs/{directory.name}/model" in printed
+    assert f"dyparse evaluate model=outputs/{directory.name}/model" in printed
     config = yaml.safe_load((directory / "config.yaml").read_text())
     assert config["trainer"]["epochs"] == 2
     assert config["seed"] == 1
@@ -388,8 +388,9 @@ def test_the_command_that_is_printed_evaluates_on_the_same_treebank(tmp_path, ca
     path = tmp_path / "mine.conllu"
     path.write_text("".join(s.to_conllu() for s in sample("train")[:20]))
     trained_here(tmp_path / "run", "treebank=files", f"treebank.train={path}")
-    command = re.search(r"python evaluate\.py (.*)", capsys.readouterr().out)[1]
+    command = re.search(r"dyparse evaluate (.*)", capsys.readouterr().out)[1]
     assert "treebank=files" in command
+    assert command.endswith("split=dev")  # held out of train, for there is no test
 
 
 def test_one_output_for_a_whole_sweep_is_refused(tmp_path):

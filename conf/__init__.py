@@ -1,0 +1,1 @@
+"""The options of training and evaluation as yaml files; installed as `dyparse.conf`."""

@@ -1,0 +1,124 @@
+"""`dyparse score`: score parsed files, of any parser, and test their differences."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dyparse.cli.arguments import STDIN, Commands, input_source
+from dyparse.data.conllu import read_sentences
+from dyparse.errors import ConfigError
+from dyparse.runtime.atomic_files import require_apart, write_all
+from dyparse.runtime.console import shows_colours, standard_output
+
+if TYPE_CHECKING:  # it imports numpy, which is slow
+    from dyparse.comparison.file_scores import ParsedFile, Scored
+
+
+def register(commands: Commands) -> None:
+    """The arguments of the command."""
+    command = commands.add_parser(
+        "score",
+        help="score parsed CoNLL-U files, also of other parsers, against a gold file",
+        description="Score parsed files: UAS and LAS with full labels, and LAS and CLAS with\n"
+        "universal labels as in the CoNLL 2018 shared task. With several files, the LAS of each\n"
+        "is compared with that of the first: difference, bootstrap interval (95 %) and p of a\n"
+        "paired permutation test over sentences, corrected after Holm.\n\n"
+        "Files with other words or sentences than the gold file, but the same text, are aligned\n"
+        "as in the shared task; then all scores are F1, and those of words and sentences are\n"
+        "shown too.",
+        epilog="Any parser that writes CoNLL-U can enter a comparison: let it parse the gold file\n"
+        "of a run (gold.conllu beside result.json) and score its output beside the run's own\n"
+        "(parsed.conllu). p is about these outputs, not about training again.\n\n"
+        "examples:\n"
+        "  dyparse score test.conllu parsed.conllu\n"
+        "  dyparse score run/gold.conllu run/parsed.conllu udpipe.conllu stanza.conllu\n"
+        "  dyparse parse model/ test.conllu | dyparse score test.conllu - --by label",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("gold", metavar="GOLD", help=f"gold file; {STDIN} is standard input")
+    command.add_argument(
+        "files", metavar="SYSTEM", nargs="+", help=f"parsed files; {STDIN} is standard input"
+    )
+    command.add_argument(
+        "--baseline",
+        metavar="SYSTEM",
+        help="file that the others are compared with (default: the first)",
+    )
+    command.add_argument(
+        "--by",
+        choices=("label", "length"),
+        help="also F1 of every label (heads and labels), or of arcs by length (heads)",
+    )
+    command.add_argument(
+        "--no-punctuation", action="store_true", help="leave out words that are punctuation"
+    )
+    command.add_argument("--json", metavar="OUT", type=Path, help="also write all scores here")
+    command.add_argument("--csv", metavar="OUT", type=Path, help="also write a line per file here")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the scores; write them as JSON and CSV if asked for."""
+    from dyparse.comparison.file_scores import arc_table, parsed_file, score_files, score_table
+    from dyparse.comparison.report.export import rows_as_csv
+
+    _require_names(options)
+    gold = list(read_sentences(input_source(options.gold), trees=True))
+    files = {
+        name: parsed_file(gold, list(read_sentences(input_source(name), trees=True)))
+        for name in options.files
+    }
+    scored = score_files(files, baseline=options.baseline, punctuation=not options.no_punctuation)
+    tables = [score_table(scored)]
+    if options.by:
+        tables.append(arc_table(files, options.by))
+    contents = {}
+    if options.json:
+        contents[options.json] = _json(options, scored, files)
+    if options.csv:
+        contents[options.csv] = rows_as_csv([row.to_dict() for row in scored])
+    # names of files need not be UTF-8
+    write_all({path: text.encode(errors="backslashreplace") for path, text in contents.items()})
+    bold = shows_colours()
+    with standard_output() as out:
+        out.write("\n".join(table.to_text(bold=bold) + table.note + "\n" for table in tables))
+    return 0
+
+
+def _require_names(options: argparse.Namespace) -> None:
+    """ConfigError if a file is named twice, or the baseline not at all."""
+    options.baseline = options.baseline or options.files[0]
+    names = [options.gold, *options.files]
+    if names.count(STDIN) > 1:
+        raise ConfigError(f"{STDIN} is given twice; standard input can be read once only")
+    for name in options.files:
+        if options.files.count(name) > 1:
+            raise ConfigError(f"{name}: given twice; name each parsed file once")
+    if options.baseline not in options.files:
+        raise ConfigError(
+            f"--baseline is {options.baseline}, expected one of {', '.join(options.files)}"
+        )
+    read = [name for name in names if name != STDIN]
+    require_apart({"--json": options.json, "--csv": options.csv}, read)
+
+
+def _json(
+    options: argparse.Namespace, scored: "list[Scored]", files: "dict[str, ParsedFile]"
+) -> str:
+    from dataclasses import asdict
+
+    from dyparse.comparison.file_scores import arcs_by
+
+    rows: list[dict[str, Any]] = [row.to_dict() for row in scored]
+    if options.by:
+        for row in rows:
+            arcs = arcs_by(files[row["file"]], options.by)
+            row[f"by_{options.by}"] = {name: asdict(scores) for name, scores in arcs.items()}
+    content = {
+        "gold": options.gold,
+        "baseline": options.baseline,
+        "punctuation": not options.no_punctuation,
+        "files": rows,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,164 @@
+"""What people give to a parser, as sentences: text, words, tagged words, TokenLists, Sentences."""
+
+import os
+import re
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, TypeAlias
+
+import conllu
+
+from dyparse.data.sentence import Sentence
+
+UPOS = re.compile(
+    "ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X|_"
+)
+PATH = re.compile(r"\S+\.conllu(\.gz)?")
+CONLLU = re.compile(r"^1(-\d+)?(\t[^\t\n]*){9}$", re.MULTILINE)
+FROM_FILE = (
+    "read the file first, with dyparse.data.conllu.read_sentences(PATH, trees=False), or run "
+    "`dyparse parse MODEL FILE`"
+)
+
+Words: TypeAlias = Sequence[str] | Sequence[tuple[str, str]]  # plain, or with their UPOS tags
+Input: TypeAlias = str | Words | conllu.TokenList | Sentence  # one sentence
+
+
+def one_or_several(given: Any) -> Sentence | list[Sentence]:
+    """A sentence if one is given, a list if several are; an error if that is not clear.
+
+    A list of strings, or of pairs (word, UPOS), is one sentence; any other list is several.
+    """
+    if isinstance(given, str | conllu.TokenList | Sentence):
+        return as_sentence(given)
+    items = as_list(given)
+    if not items:
+        raise ValueError("nothing to parse; give a sentence (`parser.parse([])` is an empty list)")
+    if is_words(items):
+        if spaced := next((word for word in items if word and word.split() != [word]), None):
+            raise ValueError(
+                f"a list of strings is the words of one sentence, but {reprlib.repr(spaced)} has "
+                "white space; for several texts use `parser.parse(texts)`, for words with spaces "
+                "`parser(Sentence.from_words(words))`"
+            )
+        return as_sentence(items)
+    if is_tagged(items):
+        return as_sentence(items)
+    if any(isinstance(item, str) or is_pair(item) for item in items):
+        raise TypeError(
+            f"{reprlib.repr(items)} mixes words with other things; give the words of one sentence, "
+            "or a list of sentences: `parser.parse` takes these in different forms"
+        )
+    return [as_sentence(item) for item in items]
+
+
+def several(given: Any) -> list[Sentence]:
+    """A list of sentences, each given in any form; one alone makes a list of one.
+
+    What looks like the words of one sentence is refused.
+    """
+    if isinstance(given, str | conllu.TokenList | Sentence):
+        return [as_sentence(given)]
+    items = as_list(given)
+    is_one = is_words(items) and len(items) > 1 and all(len(text.split()) < 2 for text in items)
+    if is_one or is_tagged(items):
+        raise ValueError(
+            f"{reprlib.repr(items)} looks like the words of one sentence; for one sentence use "
+            "`parser(words)`, for several texts of one word each "
+            "`parser.parse(map(Sentence.from_text, texts))`"
+        )
+    return [as_sentence(item) for item in items]
+
+
+def as_sentence(given: Any) -> Sentence:
+    """One sentence: from a text, words, tagged words, a `conllu.TokenList`, or a `Sentence`."""
+    if isinstance(given, Sentence):
+        return given
+    if isinstance(given, conllu.TokenList):
+        return Sentence.from_token_list(given)
+    if isinstance(given, str):
+        return from_text(given)
+    items = as_list(given)
+    if is_words(items) and (len(items) == 2 or isinstance(given, tuple)) and has_tag(items):
+        raise ValueError(
+            f"{reprlib.repr(given)} looks like one word with tags, not like a sentence; give a "
+            "list of (word, UPOS) pairs, or Sentence.from_words(words, upos=…, xpos=…)"
+        )
+    if is_tagged(items):
+        return Sentence.from_words([w for w, _ in items], upos=[upos(pair) for pair in items])
+    if not is_words(items):
+        raise not_understood(given)
+    return Sentence.from_words(items)
+
+
+def from_text(text: str) -> Sentence:
+    """The sentence of a text, unless that is obviously something else."""
+    if PATH.fullmatch(text) or (len(text.split()) == 1 and os.path.isfile(text)):
+        raise ValueError(f"{reprlib.repr(text)} is the name of a file, not a text; {FROM_FILE}")
+    if CONLLU.search(text):
+        raise ValueError(
+            f"{reprlib.repr(text)} is CoNLL-U, not a text; give `conllu.parse(text)`, or "
+            f"{FROM_FILE}"
+        )
+    return Sentence.from_text(text)
+
+
+def as_list(given: Any) -> list[Any]:
+    """The items of a list or of something like it, in order."""
+    if isinstance(given, os.PathLike):
+        raise TypeError(f"{given!r} is a path; {FROM_FILE}")
+    if isinstance(given, bytes | Mapping | Set) or not isinstance(given, Iterable):
+        raise not_understood(given)
+    return list(given)
+
+
+def is_words(items: Sequence[Any]) -> bool:
+    """Whether these are the words of one sentence."""
+    return all(isinstance(item, str) for item in items)
+
+
+def is_tagged(items: Sequence[Any]) -> bool:
+    """Whether these are the words of one sentence with their tags.
+
+    Lists of two strings, as JSON has them instead of tuples, count if the tags are UPOS.
+    """
+    if items and all(map(is_pair, items)):
+        return True
+    lists = [tuple(item) for item in items if isinstance(item, list)]
+    return 1 < len(items) == len(lists) and all(is_pair(p) and UPOS.fullmatch(p[1]) for p in lists)
+
+
+def has_tag(items: Sequence[str]) -> bool:
+    """Whether the second of some strings is a UPOS tag."""
+    return len(items) > 1 and UPOS.fullmatch(items[1]) is not None
+
+
+def is_pair(item: Any) -> bool:
+    """Whether this is a tuple of a word and a tag."""
+    return isinstance(item, tuple) and len(item) == 2 and is_words(item)
+
+
+def upos(pair: Sequence[str]) -> str:
+    """The tag of a pair; ValueError if it is from another tag set."""
+    if not UPOS.fullmatch(pair[1]):
+        raise ValueError(
+            f"{pair[1]!r} of {pair[0]!r} is not a UPOS tag; pairs are (word, UPOS), for other tags "
+            "use `Sentence.from_words(words, xpos=tags)`"
+        )
+    return pair[1]
+
+
+def not_understood(given: Any) -> TypeError:
+    """The error for what is no sentence in any form."""
+    return TypeError(
+        f"cannot parse {reprlib.repr(given)}; expected a text, a list of words, a list of "
+        "(word, UPOS) pairs, a conllu.TokenList, a Sentence, or a list of these"
+    )
+
+
+def missing_tags(columns: Sequence[str]) -> str:
+    """The warning about tags that a model was trained with and the input lacks."""
+    return (
+        f"the model reads {' and '.join(columns)}, which the input lacks: expect much worse trees; "
+        "tag the input first, or train a model without tags ('encoder.features=[word,subword]')"
+    )

@@ -1,0 +1,133 @@
+"""One way to name a treebank, for every command.
+
+`sample` is the treebank of the package, `ud/UD_English-LinES` a directory of a UD release,
+`UD_English-LinES` alone that directory in the current one or in `ud`, and `dev.conllu` a file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from dyparse.config.choices import for_hydra, names
+from dyparse.data.split_files import SPLITS
+from dyparse.errors import ConfigError, TreebankError
+
+SAMPLE = "sample"
+EXPECTED = (
+    f"expected `{SAMPLE}`, the directory of a UD treebank such as ud/UD_English-LinES, "
+    "or a CoNLL-U file"
+)
+OVERRIDE = "treebank="
+VALUE = re.compile(r"""'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|([^,]+)""")  # of a list
+
+
+class Named(NamedTuple):
+    """What the name of a treebank means: an alternative of the choice, and its options."""
+
+    choice: str
+    options: dict[str, str]
+
+
+def find_named(name: str) -> Named:
+    """The treebank of this name; TreebankError if there is none."""
+    if name == SAMPLE:
+        return Named(SAMPLE, {})
+    try:
+        place = Path(name).expanduser()
+    except RuntimeError as error:  # there is no such user
+        raise not_found(name) from error
+    if place.is_dir():
+        path = place if place.name not in ("", "..") else place.resolve()
+        return Named("ud", {"root": str(path.parent), "name": path.name})
+    if place.exists():
+        return Named("files", {"train": str(place)})
+    if place.name == name and (Path("ud") / name).is_dir():
+        return Named("ud", {"root": "ud", "name": name})
+    raise not_found(name)
+
+
+def not_found(name: str) -> TreebankError:
+    """Error for a name that means no treebank, with similar ones."""
+    known = [SAMPLE, *(path.name for root in (".", "ud") for path in Path(root).glob("UD_*"))]
+    near = difflib.get_close_matches(Path(name).name, known, 1)
+    fetch = Path(name).name
+    hint = f"; fetch it with: dyparse download {fetch}" if fetch.startswith("UD_") else ""
+    hint += f"; did you mean {near[0]!r}?" if near else ""
+    return TreebankError(f"{name}: no such file, directory or treebank; {EXPECTED}{hint}")
+
+
+def files_of(name: str) -> tuple[str, list[str]]:
+    """The short name of a treebank, and all its CoNLL-U files."""
+    named = find_named(name)
+    if named.choice == "files":
+        return name, [named.options["train"]]
+    if named.choice == SAMPLE:
+        directory = files("dyparse.treebank") / "sample_data"
+        return SAMPLE, [str(directory / f"{split}.conllu") for split in SPLITS]
+    path = Path(named.options["root"]) / named.options["name"]
+    if found := sorted(path.glob("*.conllu")):
+        return path.resolve().name, list(map(str, found))
+    raise TreebankError(
+        f"{name}: no *.conllu in it; expected the directory of one treebank: name several as "
+        "ud/UD_*"
+    )
+
+
+def with_named_treebanks(arguments: Sequence[str], *, every_split: bool = False) -> list[str]:
+    """Options of training or evaluation in which `treebank=` may name a place.
+
+    A single file is for training, of which dev is held out; with every_split, for any split.
+    """
+    options: list[str] = []
+    for argument in arguments:
+        name = argument.removeprefix(OVERRIDE)
+        if name == argument or not any(map(_is_place, _listed(name))):
+            options.append(argument)
+        else:
+            options += _as_overrides(_listed(name), every_split=every_split)
+    return options
+
+
+def _listed(text: str) -> list[str]:
+    """The values of a sweep, `a,'b c'`, without their quotes; a path that exists is one value."""
+    if Path(text).exists():
+        return [text]
+    found = [match.groups() for match in VALUE.finditer(text)]
+    quoted = [one if one is not None else other for one, other, _ in found]
+    return [
+        plain.strip() if inside is None else re.sub(r"\\(.)", r"\1", inside)
+        for inside, (_, _, plain) in zip(quoted, found, strict=True)
+    ]
+
+
+def _is_place(name: str) -> bool:
+    """Whether a name is no alternative of the choice, but looks like a directory or file."""
+    if name in names("treebank"):
+        return False
+    looks = "/" in name or name.startswith("UD_") or name.endswith(".conllu")
+    return looks or Path(name).is_file() or any(Path(name).glob("*.conllu"))
+
+
+def _as_overrides(places: Sequence[str], *, every_split: bool) -> list[str]:
+    found = [find_named(place) for place in places]
+    choice, options = found[0]
+    if every_split and choice == "files":
+        options = dict.fromkeys(SPLITS, options["train"])
+    roots = {one.options.get("root") for one in found}
+    if len(places) > 1 and (len(roots) > 1 or {one.choice for one in found} != {"ud"}):
+        raise ConfigError(
+            f"{OVERRIDE}{','.join(places)}: a sweep takes UD treebanks in one directory; for "
+            "others use dyparse compare --treebank …, or several commands"
+        )
+    values = {key: [value] for key, value in options.items()}
+    if len(places) > 1:
+        values["name"] = [one.options["name"] for one in found]
+    return [
+        f"{OVERRIDE}{choice}",
+        *(f"treebank.{key}={','.join(map(for_hydra, of_key))}" for key, of_key in values.items()),
+    ]

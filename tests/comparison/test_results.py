@@ -1,0 +1,68 @@
+"""docs/results: complete, of one setting, and the source of the tables in docs/results.md."""
+
+import csv
+import subprocess
+import sys
+from collections import defaultdict
+from statistics import mean
+
+import pytest
+from helpers.tiny import PROJECT
+
+from dyparse.evaluation.run_result import finished_results
+
+CELLS = PROJECT / "docs" / "results"
+SIX = {
+    "UD_English-LinES",
+    "UD_Gothic-PROIEL",
+    "UD_Hungarian-Szeged",
+    "UD_Turkish-IMST",
+    "UD_Greek-GDT",
+    "UD_Afrikaans-AfriBooms",
+}
+
+
+@pytest.fixture(scope="module")
+def results():
+    """All finished cells, each with its directory."""
+    return finished_results([CELLS])
+
+
+def test_all_cells_have_one_setting_and_none_appears_twice(results):
+    assert len({result.setting_name for _, result in results}) == 1
+    assert len({result.cell for _, result in results}) == len(results)
+
+
+@pytest.mark.parametrize("exploration", ["static", "explore"])
+@pytest.mark.parametrize("system", ["arc_eager", "nonmonotonic", "buffer", "attardi", "covington"])
+def test_every_system_of_the_papers_has_three_seeds_on_six_treebanks(results, system, exploration):
+    seeds = defaultdict(set)
+    for _, result in results:
+        cell = result.cell
+        if (cell.system, cell.exploration, cell.loss) == (system, exploration, "set_nll"):
+            seeds[cell.treebank].add(cell.seed)
+    assert set(seeds) >= SIX
+    assert all({1, 2, 3} <= seeds[treebank] for treebank in SIX)
+
+
+def test_means_in_the_csv_are_those_of_the_cells(results):
+    las = defaultdict(list)
+    for _, result in results:
+        cell = result.cell
+        las[cell.exploration, cell.loss, cell.treebank, cell.system].append(result.test["las"])
+    with (PROJECT / "docs" / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["system"] in ("arc_eager", "attardi")]
+    assert len(rows) >= 2 * 2 * len(SIX)
+    for row in rows:
+        runs = las[row["exploration"], row["loss"], row["treebank"], row["system"]]
+        assert len(runs) == int(row["seeds"])
+        assert float(row["las"]) == pytest.approx(mean(runs), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_page_and_figures_are_up_to_date():
+    script = PROJECT / "scripts" / "make_results.py"
+    made = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
