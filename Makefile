@@ -1,12 +1,13 @@
 # make train   from a fresh clone to a trained parser
 # make test    from a fresh clone to a tested one; make slowtest runs the tests that take minutes
+# make docs    the site of docs/, in site/
 # Another Python, another place:   make PYTHON=python3.12 VENV=/tmp/venv train
 
 PYTHON = python3
 VENV = .venv
 
 .DELETE_ON_ERROR:
-.PHONY: help train test slowtest lint format dist clean
+.PHONY: help train test slowtest lint format docs dist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -29,6 +30,9 @@ format: $(VENV)/installed-test  ## format the code, and fix what ruff can fix
 	$(VENV)/bin/python -m ruff check --fix .
 	$(VENV)/bin/python -m ruff format .
 
+docs: $(VENV)/installed-docs  ## build the site of docs/ in site/; a warning is an error
+	$(VENV)/bin/python -m mkdocs build --strict
+
 dist: $(VENV)/bin/python  ## build sdist and wheel in dist/, and check them
 	$(VENV)/bin/python -m pip install build twine
 	rm -rf build dist
@@ -36,7 +40,7 @@ dist: $(VENV)/bin/python  ## build sdist and wheel in dist/, and check them
 	$(VENV)/bin/python -m twine check --strict dist/*
 
 clean:  ## remove the virtual environment, builds and caches; trained models stay
-	rm -rf $(VENV) build dist dyparse.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist site dyparse.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +52,10 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -e ".[test]"
+	touch $@ $(VENV)/installed
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install -e ".[docs]"
 	touch $@ $(VENV)/installed
 
 $(VENV)/installed-slowtest: pyproject.toml | $(VENV)/bin/python

@@ -1,12 +1,13 @@
-"""Fill in tables and figures of docs/results.md and README.md: `python scripts/make_results.py`.
+"""Fill in tables and figures of README.md and docs/: `python scripts/make_results.py`.
 
-docs/results holds the result.json of every finished cell, as `dyparse compare -o docs/results`
-writes it. Tables go between `<!-- name -->` and `<!-- /name -->` of these pages, figures to
-docs/figures. A second run writes the same bytes. With --check nothing is written, and it is an
-error if a file would change.
+docs/results holds the result.json of every finished cell of the full grid, as `dyparse compare -o
+docs/results` writes it, docs/results_readme those of the smaller one that README.md shows. Tables
+go between `<!-- name -->` and `<!-- /name -->` of the pages, figures to docs/figures. A second run
+writes the same bytes. With --check nothing is written, and it is an error if a file would change.
 """
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -14,18 +15,31 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
-from dyparse.compare.report.export import to_csv
-from dyparse.compare.report.figures import plots
-from dyparse.compare.report.table import Table, interval, p_value, percent, signed, spread
-from dyparse.compare.report.tables import tables
-from dyparse.compare.run_grid import finished_results
-from dyparse.compare.statistics import Comparison, comparison_of
+from dyparse.comparison.report.export import to_csv
+from dyparse.comparison.report.figures import plots
+from dyparse.comparison.report.table import Table, interval, p_value, signed, spread
+from dyparse.comparison.report.tables import tables
+from dyparse.comparison.statistics import Comparison, Pooled, comparison_of
 from dyparse.errors import DyparseError
-from dyparse.evaluation.run_result import Cell, RunResult
+from dyparse.evaluation.run_result import Cell, RunResult, finished_results
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.entry import clear_errors
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+README_TRAININGS = ("static", "explore", "dagger_replay")
+REPLAY = DOCS / "explorations" / "dagger_replay.md"
+DIFFERENCE = (
+    "system",
+    "compared with",
+    "treebanks",
+    "pairs of runs",
+    "difference [95 %]",
+    "p, seeds",
+)
+OF_MAKE_DOCS = ("options",)  # blocks of these pages that scripts/make_docs.py writes
+FIGURE = DOCS / "figures" / "static_vs_dynamic.svg"  # of README.md
+FIGURE_TEXT = "Gain in LAS over static training, mean over treebanks, with 95 % intervals"
+NOT_MEASURED = "Not measured yet.\n"
 BUFFER = ("left_buffer", "right_buffer", "left_nonprojective", "right_nonprojective")
 NAMES = {  # names in the tables for variants that papers compare
     "nonmonotonic": "nonmonotonic, L+D",
@@ -115,7 +129,7 @@ def ways_table(comparison: Comparison, results: Results) -> Table:
         exploration, loss = row.key.exploration.split(", ")
         dev_gain, cells = gain(exploration, loss)
         effect = row.effect
-        figures = (interval(effect), p_value(effect.p_seeds)) if effect else ("", "")
+        figures = (interval(effect.las), p_value(effect.p_seeds)) if effect else ("", "")
         rows.append((dev_gain, (exploration, loss, str(cells), signed(dev_gain), *figures)))
     rows.sort(key=lambda row: -row[0])
     header = ("exploration", "loss", "cells", "dev", "test [95 %]", "p, seeds")
@@ -144,7 +158,7 @@ def systems_table(static: Comparison, explore: Comparison) -> Table:
                         pooled.key.exploration,
                         name,
                         *(shown(by_treebank.get(treebank)) for treebank in treebanks),
-                        interval(pooled.effect),
+                        interval(pooled.effect.las),
                         p_value(pooled.effect.p_seeds),
                     )
                 )
@@ -162,7 +176,7 @@ def large_table(comparison: Comparison) -> Table:
             str(len(line.seeds)),
             spread(line.test["uas"]),
             spread(line.test["las"]),
-            interval(line.effect) if line.effect else "",
+            interval(line.effect.las) if line.effect else "",
             p_value(line.effect.p_sentences) if line.effect else "",
         )
         for line in comparison.lines
@@ -171,66 +185,114 @@ def large_table(comparison: Comparison) -> Table:
     return Table("large", f"{LARGE}", header, rows)
 
 
-def short_table(comparison: Comparison) -> Table:
-    """The gain from dynamic training, a row for each system."""
-    effects = {
-        (row.key.system, row.key.exploration): row.effect for row in comparison.pooled if row.effect
-    }
+def readme_table(comparison: Comparison) -> Table:
+    """LAS by treebank, and the gain from dynamic training: a row for each system and training."""
+    treebanks = comparison.values("treebank")
+    las = {line.key: line.test["las"] for line in comparison.lines}
     rows = []
-    for system in comparison.values("system"):
-        static = next(line for line in comparison.pooled if line.key.system == system)
-        cells = [system, percent(static.test["las"])]
-        for exploration in ("explore", "dagger"):
-            effect = effects.get((system, exploration))
-            cells += [interval(effect), p_value(effect.p_seeds)] if effect else ["", ""]
-        rows.append(tuple(cells))
-    header = (
-        "system",
-        "LAS, static",
-        "explore − static [95 %]",
-        "p",
-        "dagger − static [95 %]",
-        "p",
-    )
-    return Table("short", "Short", header, rows, text_columns=1)
+    for row in sorted(comparison.pooled, key=_in_readme):
+        by_treebank = [las.get(row.key._replace(treebank=treebank)) for treebank in treebanks]
+        effect = row.effect
+        gain = (interval(effect.las), p_value(effect.p_seeds)) if effect else ("", "")
+        scores = [spread(found) if found else "" for found in by_treebank]
+        rows.append((row.key.system, row.key.exploration, *scores, *gain))
+    short = [treebank.removeprefix("UD_") for treebank in treebanks]
+    header = ("system", "training", *short, "gain over static [95 %]", "p")
+    return Table("readme", "LAS", header, rows)
 
 
-def filled(page: Path, made: dict[str, Table]) -> bytes:
+def _in_readme(row: Pooled) -> tuple[str, int]:
+    """Place of a row in the README: static first."""
+    return row.key.system, README_TRAININGS.index(row.key.exploration)
+
+
+def exploration_table(name: str, comparison: Comparison) -> Table:
+    """The differences of an exploration to the baseline, a row for each system."""
+    rows = [
+        _difference(row.key.system, comparison.baseline, row)
+        for row in comparison.pooled
+        if row.key.exploration == name and row.effect
+    ]
+    return Table("measured", "Measured", DIFFERENCE, rows)
+
+
+def way_table(exploration: str, loss: str, ways: Comparison) -> Table:
+    """The difference of one exploration and loss to the default ones, with arc-eager."""
+    baseline = LOSS if exploration == "explore" else "explore"
+    rows = [
+        _difference("arc_eager", baseline, row)
+        for row in ways.pooled
+        if row.key.exploration == f"{exploration}, {loss}" and row.effect
+    ]
+    return Table("measured", "Measured", DIFFERENCE, rows)
+
+
+def _difference(system: str, baseline: str, row: Pooled) -> tuple[str, ...]:
+    assert row.effect
+    runs = (str(row.compared), str(row.effect.las.seed_pairs))
+    return system, baseline, *runs, interval(row.effect.las), p_value(row.effect.p_seeds)
+
+
+def filled(page: Path, made: dict[str, Table | None]) -> bytes:
     """The content of a page, with its tables filled in."""
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"<!-- /(\w+) -->", text):
+        if name in OF_MAKE_DOCS:
+            continue
         if name not in made:
             raise DyparseError(f"{page}: no table {name!r}; expected one of {', '.join(made)}")
         block = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-        text = block.sub(f"\n{body(made[name])}\n".replace("\\", r"\\"), text)
+        content = body(made[name])
+        if name == "readme" and made[name]:
+            content += f"\n![{FIGURE_TEXT}]({os.path.relpath(FIGURE, page.parent)})\n"
+        text = block.sub(f"\n{content}\n".replace("\\", r"\\"), text)
     return text.encode()
 
 
-def body(table: Table) -> str:
+def body(table: Table | None) -> str:
     """A table without its title, which is in the page already."""
-    return table.to_markdown().partition("\n\n")[2]
+    return table.to_markdown().partition("\n\n")[2] if table and table.rows else NOT_MEASURED
 
 
-def contents(results: Results) -> dict[Path, bytes]:
-    """The content of every generated file."""
+def full_contents(results: Results) -> dict[Path, bytes]:
+    """The files made from the full grid."""
     results = relabelled(results, named)
     main, detailed = (main_comparison(results, names) for names in (TRAININGS, DETAILED))
-    made = {
+    ways = ways_comparison(results)
+    made: dict[str, Table | None] = {
         **{table.name: table for table in tables(detailed)},
         **{table.name: table for table in tables(main) if table.name in ("pooled", "las")},
-        "ways": ways_table(ways_comparison(results), results),
+        "ways": ways_table(ways, results),
         "systems": systems_table(*(systems_comparison(results, e) for e in ("static", "explore"))),
         "large": large_table(large_comparison(results)),
-        "short": short_table(main),
     }
-    files = {
-        **{page: filled(page, made) for page in (DOCS / "results.md", DOCS.parent / "README.md")},
-        DOCS / "results.csv": to_csv(main).encode(),
-    }
+    files = {DOCS / "results.md": filled(DOCS / "results.md", made)}
+    for page in sorted((DOCS / "explorations").glob("*.md")):
+        if page != REPLAY:
+            way = way_table(page.stem, LOSS, ways)
+            table = exploration_table(page.stem, main) if page.stem in TRAININGS else way
+            files[page] = filled(page, {"measured": table})
+    for page in sorted((DOCS / "losses").glob("*.md")):
+        files[page] = filled(page, {"measured": way_table("explore", page.stem, ways)})
+    files[DOCS / "results.csv"] = to_csv(main).encode()
     differences = [plot for plot in plots(main) if plot.name.startswith("differences")]
     others = [plot for plot in plots(detailed) if not plot.name.startswith("differences")]
     for plot in (*differences, *others):
         files[DOCS / "figures" / f"{plot.name}.svg"] = plot.to_bytes("svg")
+    return files
+
+
+def readme_contents(results: Results) -> dict[Path, bytes]:
+    """The files made from the grid of README.md."""
+    comparison = comparison_of(results) if results else None
+    table = readme_table(comparison) if comparison else None
+    pages = (DOCS.parent / "README.md", DOCS / "index.md")
+    files = {page: filled(page, {"readme": table}) for page in pages}
+    replay = exploration_table("dagger_replay", comparison) if comparison else None
+    files[REPLAY] = filled(REPLAY, {"measured": replay})
+    for plot in plots(comparison) if comparison else []:
+        if plot.name == "differences":
+            files[FIGURE] = plot.to_bytes("svg")
     return files
 
 
@@ -239,15 +301,26 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--check", action="store_true", help="write nothing; fail if files differ")
-    check = options.parse_args().check
+    options.add_argument(
+        "--readme", action="store_true", help="only what is made from docs/results_readme: seconds"
+    )
+    given = options.parse_args()
     with clear_errors():
-        return update(check=check)
+        files = readme_contents(cells("results_readme"))
+        if not given.readme:
+            files |= full_contents(cells("results"))
+        return update(files, check=given.check)
 
 
-def update(*, check: bool) -> int:
+def cells(folder: str) -> list[RunResult]:
+    """The finished cells in a folder of docs/."""
+    return [result for _, result in finished_results([DOCS / folder])]
+
+
+def update(files: dict[Path, bytes], *, check: bool) -> int:
     """Write the files that are out of date, or list them; the exit status."""
     status = 0
-    for path, content in contents([r for _, r in finished_results([DOCS / "results"])]).items():
+    for path, content in files.items():
         if path.exists() and path.read_bytes() == content:
             continue
         if check:

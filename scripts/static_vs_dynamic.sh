@@ -18,7 +18,7 @@ single_buffer_moves=(
   --system buffer:left_buffer=false,right_buffer=false,left_nonprojective=false
 )
 static_and_explore=(--exploration static --exploration explore)
-compare() { dyparse compare --conf "$here/conf" -o "$here/docs/results" "$@"; }
+compare() { dyparse compare -o "$here/docs/results" "$@"; }
 
 compare "${treebanks[@]}" "${systems[@]}" "${static_and_explore[@]}" --seeds 1-3
 compare "${treebanks[@]}" "${systems[@]}" --exploration ambiguity --exploration dagger --seeds 1-3
