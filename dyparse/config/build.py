@@ -58,8 +58,17 @@ def build(options: dict[str, Any], choice: str) -> Any:
         ) from error
 
 
+def without_places(chosen: Any) -> Any:
+    """The options of a choice with places named by their content, if it has any."""
+    return chosen.without_places() if hasattr(chosen, "without_places") else chosen
+
+
 def describe(chosen: Any) -> dict[str, Any]:
-    """A choice as data: its name and its options. `restore` makes it again."""
+    """A choice as data: its name and its options. `restore` makes it again.
+
+    Files and directories of the user are named by their content (`dyparse.config.places`).
+    """
+    chosen = without_places(chosen)
     options = dataclasses.asdict(chosen)
     if "name" in options:
         raise ConfigError(f"{name_of(chosen)}: an option of it cannot be called name; rename it")
@@ -94,7 +103,7 @@ def require_loadable(choice: str, chosen: Any) -> None:
     except (ConfigError, yaml.YAMLError, TypeError) as error:
         finding = " ".join(str(error).split())
     else:
-        finding = "they come back changed" if same != chosen else ""
+        finding = "they come back changed" if same != without_places(chosen) else ""
     if finding:
         raise ConfigError(
             f"{choice}: a model could not be loaded again, for the options of {name_of(cls)} "

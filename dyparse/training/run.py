@@ -18,6 +18,7 @@ from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked, construct, require_loadable
 from dyparse.config.choices import outside_modules, text_of
 from dyparse.config.options import TrainOptions
+from dyparse.config.places import with_content_names
 from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import (
     CheckpointError,
@@ -86,6 +87,7 @@ class Run:
     """A training, with everything built that takes part in it."""
 
     options: TrainOptions
+    public_config: DictConfig  # the options without places of the user's machine
     treebank: Treebank
     splits: dict[str, list[Sentence]]
     parser: Parser
@@ -106,7 +108,7 @@ def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
     run = build_run(config, read)
     with ExitStack() as stack:
         world = stack.enter_context(distributed_training(run.device))
-        prepared = prepare(run, config, stack) if world.is_first else True
+        prepared = prepare(run, stack) if world.is_first else True
         prepared = world.broadcast(prepared)  # nobody reads before it is written
         if isinstance(prepared, DyparseError):
             raise prepared
@@ -118,7 +120,7 @@ def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
             run.parser.model.encoder.compile(dynamic=True)
         session = Session(run.settings, run.parser, run.plan, world)
         if world.is_first:
-            return train_and_save(run, session, shareable(config))
+            return train_and_save(run, session)
         deque(loop.train(session, save_nothing, run.file), maxlen=0)
         return {}
 
@@ -143,7 +145,8 @@ def build_run(config: DictConfig, read: Read) -> Run:
     settings: TrainingSettings = construct(TrainingSettings, options.trainer, "trainer")
     build(options.logger, "logger")
     device = prepare_device(options.device, options.threads, options.seed)
-    directory = run_directory(config, treebank.name)
+    named = with_content_names(config)
+    directory = run_directory(named, treebank.name)
     require_place(directory)
 
     print_line(f"treebank  {treebank.describe()}")
@@ -156,11 +159,13 @@ def build_run(config: DictConfig, read: Read) -> Run:
             "tag the treebank, or leave the column out of encoder.features"
         )
     rehearse_loading(parser, splits["train"][:2])
-    what = identity(config, splits, resolved(settings.precision, device))
+    what = identity(named, splits, resolved(settings.precision, device))
     file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
     parser.model.to(device)
     plan = TrainingPlan(exploration, loss, splits["train"], splits["dev"], options.seed)
-    return Run(options, treebank, splits, parser, plan, settings, file, directory, device)
+    return Run(
+        options, shareable(named), treebank, splits, parser, plan, settings, file, directory, device
+    )
 
 
 def build_model_config(options: TrainOptions) -> ModelConfig:
@@ -240,14 +245,14 @@ def rehearse_loading(parser: Parser, sentences: Sequence[Sentence]) -> None:
         )
 
 
-def prepare(run: Run, config: DictConfig, stack: ExitStack) -> bool | DyparseError:
+def prepare(run: Run, stack: ExitStack) -> bool | DyparseError:
     """Lock the run's directory and prepare it; the first rank does this for all.
 
     Whether there is something to train, or the error that all ranks are to raise.
     """
     try:
         stack.enter_context(exclusive_directory(run.directory))
-        return prepare_directory(run.directory, config, run.file)
+        return prepare_directory(run.directory, run.public_config, run.file)
     except DyparseError as error:
         return error
 
@@ -273,10 +278,10 @@ def finished_results(run: Run) -> dict[str, Any]:
     return results
 
 
-def train_and_save(run: Run, session: Session, public_config: DictConfig) -> dict[str, Any]:
+def train_and_save(run: Run, session: Session) -> dict[str, Any]:
     """The work of the first rank: train, save the best parser, log; the results."""
     logger: Logger = build(run.options.logger, "logger")
-    config: dict[str, Any] = OmegaConf.to_container(public_config)  # type: ignore[assignment]  # a DictConfig gives a dict
+    config: dict[str, Any] = OmegaConf.to_container(run.public_config)  # type: ignore[assignment]  # a DictConfig gives a dict
     log = logger.open(run.directory, config)
     failed = True
     try:
@@ -322,7 +327,7 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
         text_of, (run.parser.system, run.plan.exploration, run.plan.loss)
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
-    keep_result(run.directory, cell, shared_setting(run.options), curve, measured, run.splits)
+    keep_result(run.directory, cell, shared_setting(checked(run.public_config, TrainOptions)), curve, measured, run.splits)
     print_next_commands(run)
     return results
 

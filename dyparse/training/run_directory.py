@@ -24,6 +24,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.config.build import build, checked
 from dyparse.config.options import TrainOptions
+from dyparse.config.places import with_content_names
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
@@ -105,7 +106,7 @@ class TrainedRun:
 def directory_of(config: DictConfig) -> Path:
     """The directory of the run with these options."""
     options: TrainOptions = checked(config, TrainOptions)
-    return run_directory(config, build(options.treebank, "treebank").name)
+    return run_directory(with_content_names(config), build(options.treebank, "treebank").name)
 
 
 def learned_options(config: DictConfig) -> DictConfig:
