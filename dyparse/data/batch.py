@@ -43,6 +43,7 @@ class Batch:
     length: Tensor  # int64 [B]  tokens, root included
     features: dict[str, Arrays]
     keys: Tensor | None = None  # int64 [B]  random keys of the sentences, for dropout in training
+    seed: int | None = None  # the first key, on the host: for what draws from torch's generator
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,7 +84,13 @@ class Collator:
             length=torch.from_numpy(words.astype(np.int64) + 1),
             features={f.name: f.arrays(sentences, words) for f in self.features},
             keys=None if keys is None else torch.from_numpy(keys.view(np.int64)),
+            seed=None if keys is None else int(keys[0] >> np.uint64(1)),
         )
+
+    def lengths(self, sentences: Sequence[Sentence]) -> list[int]:
+        """What sentences cost the encoder: pieces if it reads pieces, else words."""
+        counted = next((f.length for f in self.features if hasattr(f, "length")), len)
+        return list(map(counted, sentences))
 
 
 def n_words(sentences: Sequence[Sentence]) -> NDArray[np.int32]:

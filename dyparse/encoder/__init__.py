@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from torch import Tensor, nn
 
 from dyparse.data.batch import Batch
+from dyparse.data.sentence import Sentence
 from dyparse.feature import Feature
 
 
@@ -27,6 +28,7 @@ class Encoder(nn.Module):
     """A batch in, vectors out."""
 
     width: int  # of the vectors
+    gains_from_bfloat16: bool = False  # on a CPU with instructions for it; on a GPU all do
 
     def forward(self, batch: Batch) -> Tensor:
         """A vector for every token, the root and padding included.  batch → [B, N, width]"""
@@ -35,6 +37,15 @@ class Encoder(nn.Module):
     def own_features(self) -> Sequence[Feature]:
         """Features beside those that the options list: pieces of words by a tokenizer, say."""
         return ()
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether `keep_states` is to be called before a training."""
+        return False
+
+    def keep_states(self, sentences: Sequence[Sentence], batch: Batch) -> None:
+        """Compute what frozen layers give for sentences of train and dev, and keep it."""
+        raise NotImplementedError
 
     def parameter_groups(self) -> list[ParameterGroup]:
         """The parameters to train, with their rates; frozen ones have `requires_grad` unset."""

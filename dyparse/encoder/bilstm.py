@@ -65,12 +65,21 @@ class BiLSTM:
         features: Sequence[Feature],
         files: Mapping[str, bytes],  # noqa: ARG002 - it has none
     ) -> "BiLSTMEncoder":
-        embedders = nn.ModuleDict({f.name: self._embedder(f) for f in features})
-        width = sum(self._width(f) for f in features)
-        widths = [width] + [2 * self.hidden] * (self.layers - 1)
-        layers = nn.ModuleList(BiLSTMLayer(w, self.hidden) for w in widths)
-        dropouts = (self.input_dropout, self.layer_dropout)
-        return BiLSTMEncoder(embedders, layers, dropouts, width=2 * self.hidden)
+        return BiLSTMEncoder(self.parts(features, {}, self.layers))
+
+    def parts(
+        self, features: Sequence[Feature], given: Mapping[str, "Embedder"], n_layers: int
+    ) -> "Parts":
+        """The parts of an encoder over given embedders and those of the features."""
+        own = {f.name: Embedder(self._embedder(f), self._width(f)) for f in features}
+        embedders = {**given, **own}
+        widths = [sum(e.width for e in embedders.values())] + [2 * self.hidden] * n_layers
+        return Parts(
+            nn.ModuleDict({name: embedder.module for name, embedder in embedders.items()}),
+            nn.ModuleList(BiLSTMLayer(w, self.hidden) for w in widths[:-1]),
+            (self.input_dropout, self.layer_dropout),
+            width=widths[-1],
+        )
 
     def _width(self, feature: Feature) -> int:
         return self.widths.get(feature.name, OTHER_WIDTH)
@@ -85,23 +94,29 @@ class BiLSTM:
         )
 
 
+class Embedder(NamedTuple):
+    """A module that gives every token a vector, and how wide it is."""
+
+    module: nn.Module  # batch → [B, N, width]
+    width: int
+
+
+class Parts(NamedTuple):
+    """The parts of a BiLSTM encoder."""
+
+    embedders: nn.ModuleDict
+    layers: nn.ModuleList
+    dropouts: tuple[float, float]  # of the embeddings, of every layer's output
+    width: int
+
+
 class BiLSTMEncoder(Encoder):
     """Embeddings, then BiLSTM layers, with variational dropout before each and at the end."""
 
-    def __init__(
-        self,
-        embedders: nn.ModuleDict,
-        layers: nn.ModuleList,
-        dropouts: tuple[float, float],
-        width: int,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.embedders = embedders
-        self.layers = layers
-        of_input, of_layers = dropouts
-        self.input_dropout = Dropout(of_input)
-        self.layer_dropout = Dropout(of_layers)
-        self.width = width
+        self.embedders, self.layers, dropouts, self.width = parts
+        self.input_dropout, self.layer_dropout = map(Dropout, dropouts)
 
     def forward(self, batch: Batch) -> Tensor:
         """batch → [B, N, width]"""

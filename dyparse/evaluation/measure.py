@@ -110,7 +110,7 @@ def record_derivations(parser: Parser, gold: Sequence[Sentence]) -> Recorded:
     """Parse sentences greedily; every move with its cost for the gold tree."""
     parsed: dict[int, Sentence] = {}
     parts: list[tuple[NDArray[Any], ...]] = []
-    for group in group_by_length([len(s) for s in gold], MAX_TOKENS_PER_BATCH):
+    for group in group_by_length(parser.collator.lengths(gold), MAX_TOKENS_PER_BATCH):
         trees, visited, replayed = _record_batch(parser, [gold[k] for k in group])
         parsed.update(zip(group, trees, strict=True))
         parts.append((np.asarray(group)[visited.sentence], visited.move, visited.paid, *replayed))

@@ -39,6 +39,7 @@ from dyparse.model.checkpoint_files import (
     shortened,
     write_files,
 )
+from dyparse.model.network import WithoutDrawing
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.model.sizes import ScorerSizes
@@ -149,6 +150,10 @@ def _filled(
         with torch.random.fork_rng():
             network = chosen.network(vocabulary, own_files)
     network.load_state_dict(weights, assign=True)
+    if any(buffer.is_meta for buffer in network.buffers()):  # computed ones, which are not saved
+        with WithoutDrawing():
+            network = chosen.network(vocabulary, own_files)
+        network.load_state_dict(weights, assign=True)
     return ModelParts(chosen, vocabulary, network)
 
 

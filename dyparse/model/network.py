@@ -122,13 +122,13 @@ def _reduction(width: int, reduced: int | None) -> nn.Module:
 
 
 class WithoutDrawing(TorchFunctionMode):
-    """Leaves out draws from a normal distribution, for models on the meta device.
+    """Leaves out random draws, for models whose weights are loaded afterwards.
 
-    Without memory there is nothing to fill; torch would load its compiler to find that out.
+    On the meta device there is nothing to fill, and torch would load its compiler to find that out.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if getattr(func, "__name__", "") == "normal_":
+        if getattr(func, "__name__", "") in ("normal_", "uniform_", "trunc_normal_"):
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)

@@ -192,7 +192,7 @@ class Parser:
             waiting: list[Group] = []
             try:
                 for window in windows(sentences, len, WORDS_PER_WINDOW):
-                    groups = group_by_length([len(s) for s in window], max_tokens_per_batch)
+                    groups = group_by_length(self.collator.lengths(window), max_tokens_per_batch)
                     # A single batch has all threads to itself.
                     start = submit if len(groups) > 1 else at_once
                     coming = [(g, start(self.parse_batch, [window[k] for k in g])) for g in groups]
@@ -216,7 +216,9 @@ class Parser:
         self.model.eval()
         batch = self.collator.batch(sentences)
         device = self.model.device
-        with encoder_precision(self.precision, device):
+        with encoder_precision(
+            self.precision, device, gains=self.model.encoder.gains_from_bfloat16
+        ):
             vectors = self.model.encode(batch.to(device))
         with scorer_precision(self.precision, device):
             return Encoded(vectors, self.model.scorer(self.model.table(vectors))(), batch.words)

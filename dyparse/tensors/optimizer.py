@@ -75,7 +75,7 @@ class Optimizer(Generic[M]):
         """The state to resume from."""
         return {
             "adamw": self.adamw.state_dict(),
-            "average": self.average.model.state_dict(),
+            "average": self.average.state_dict(),
             "updates": self.average.updates,
             "learning_rate": self.learning_rate,
         }
@@ -83,6 +83,6 @@ class Optimizer(Generic[M]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resume from a state."""
         self.adamw.load_state_dict(state["adamw"])
-        self.average.model.load_state_dict(state["average"])
+        self.average.load_state_dict(state["average"])
         self.average.updates = state["updates"]
         self.learning_rate = state["learning_rate"]

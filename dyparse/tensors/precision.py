@@ -3,8 +3,9 @@
 float32    none
 mixed      table, scores and heads, but not the encoder
 bfloat16   all of them; mixed on a CPU for which torch has no LSTM in bfloat16
-auto       float32 unless the device has instructions for bfloat16; with them bfloat16 on a GPU,
-           and mixed on a CPU, where an LSTM over small batches gains little
+auto       float32 unless the device has instructions for bfloat16; with them bfloat16 on a GPU or
+           for an encoder that gains from it, and mixed on a CPU for one that does not, such as an
+           LSTM over small batches
 """
 
 import functools
@@ -15,9 +16,11 @@ import torch
 PRECISIONS = ("auto", "float32", "mixed", "bfloat16")
 
 
-def encoder_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
-    """Autocast context for the encoder."""
-    return _autocast(device, is_half=resolved(precision, device) == "bfloat16")
+def encoder_precision(
+    precision: str, device: torch.device, *, gains: bool = False
+) -> AbstractContextManager[None]:
+    """Autocast context for the encoder, which may gain from bfloat16 on a CPU too."""
+    return _autocast(device, is_half=resolved(precision, device, gains=gains) == "bfloat16")
 
 
 def scorer_precision(precision: str, device: torch.device) -> AbstractContextManager[None]:
@@ -25,15 +28,17 @@ def scorer_precision(precision: str, device: torch.device) -> AbstractContextMan
     return _autocast(device, is_half=resolved(precision, device) != "float32")
 
 
-def resolved(precision: str, device: torch.device) -> str:
-    """The precision that is used on a device; see above."""
+def resolved(precision: str, device: torch.device, *, gains: bool = False) -> str:
+    """The precision that is used on a device, for an encoder that gains or not; see above."""
     if precision == "bfloat16" and device.type == "cpu" and not has_bfloat16_lstm():
         return "mixed"
     if precision != "auto":
         return precision
     if not has_bfloat16(device):
         return "float32"
-    return "mixed" if device.type == "cpu" else "bfloat16"
+    if device.type == "cpu":
+        return "bfloat16" if gains and has_bfloat16_lstm() else "mixed"
+    return "bfloat16"
 
 
 def has_bfloat16(device: torch.device) -> bool:

@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from dyparse.data.batch import Batch, gold_heads
 from dyparse.data.sampler import group_by_length
 from dyparse.data.sentence import Sentence
 from dyparse.model.parser import Parser
+from dyparse.tensors.precision import encoder_precision
 from dyparse.training.distributed import SINGLE, World
 
 T = TypeVar("T")
+TOKENS_OF_FROZEN = 2000  # in a batch for frozen layers, without gradients
 
 
 class Whole(NamedTuple):
@@ -59,6 +63,7 @@ class Batches:
         self.sentences, self.max_tokens, self.seed = sentences, max_tokens, seed
         self.world = world
         self.words = np.array([len(s) for s in sentences])
+        self.lengths = parser.collator.lengths(sentences)
         self.n_targets = {
             name: np.array([head.n_targets(s) for s in sentences]) for name, head in self.heads
         }
@@ -67,7 +72,7 @@ class Batches:
     def groups(self, epoch: int) -> list[list[int]]:
         """The batches of an epoch, as indices of sentences."""
         random = np.random.default_rng([self.seed, epoch])
-        return group_by_length(self.words.tolist(), self.max_tokens, random)
+        return group_by_length(self.lengths, self.max_tokens, random)
 
     def make(self, group: Sequence[int], epoch: int, step: int) -> TrainingBatch:
         """This rank's part of the batch that has this number in the epoch."""
@@ -123,3 +128,22 @@ class Batches:
                 yield step / len(groups), batch, seen
                 if coming:
                     batch, seen = coming.result(), seen_next
+
+
+@torch.no_grad()
+def keep_states(parser: Parser, sentences: Sequence[Sentence], precision: str) -> None:
+    """Before a training, let the encoder keep the states of its frozen layers.
+
+    Always in the same batches, so that a training that is resumed has the same states.
+    """
+    model = parser.model
+    model.eval()
+    groups = group_by_length(parser.collator.lengths(sentences), TOKENS_OF_FROZEN)
+    bar = tqdm(
+        total=len(sentences), desc="frozen layers", unit="sentence", leave=False, disable=None
+    )
+    with bar, encoder_precision(precision, model.device, gains=True):
+        for group in groups:
+            chosen = [sentences[k] for k in group]
+            model.encoder.keep_states(chosen, parser.collator.batch(chosen).to(model.device))
+            bar.update(len(group))

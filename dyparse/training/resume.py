@@ -20,6 +20,7 @@ import torch
 from dyparse.errors import CheckpointError, DyparseWarning
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.signals import Stopped, StopRequest
+from dyparse.tensors.moving_average import learned_state, load_learned_state
 from dyparse.training.replay_buffer import CompactStates
 from dyparse.training.session import Session
 
@@ -75,7 +76,7 @@ class TrainingFile:
         content = {
             "options": self.options,
             "progress": asdict(progress),
-            "model": session.parser.model.state_dict(),
+            "model": learned_state(session.parser.model),
             "optimizer": session.optimizer.state_dict(),
             "states": [torch.from_numpy(array[: buffer.size]) for array in buffer.states],
             "spans": buffer.spans,
@@ -143,7 +144,7 @@ class TrainingFile:
     @staticmethod
     def _restored(session: Session, content: dict[str, Any]) -> Progress:
         progress = Progress(**content["progress"])
-        session.parser.model.load_state_dict(content["model"])
+        load_learned_state(session.parser.model, content["model"])
         session.optimizer.load_state_dict(content["optimizer"])
         buffer = session.replay_buffer
         buffer.states = CompactStates(*(tensor.cpu().numpy() for tensor in content["states"]))

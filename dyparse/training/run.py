@@ -159,7 +159,8 @@ def build_run(config: DictConfig, read: Read) -> Run:
             "tag the treebank, or leave the column out of encoder.features"
         )
     rehearse_loading(parser, splits["train"][:2])
-    what = identity(named, splits, resolved(settings.precision, device))
+    gains = parser.model.encoder.gains_from_bfloat16
+    what = identity(named, splits, resolved(settings.precision, device, gains=gains))
     file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
     parser.model.to(device)
     plan = TrainingPlan(exploration, loss, splits["train"], splits["dev"], options.seed)
@@ -327,7 +328,14 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
         text_of, (run.parser.system, run.plan.exploration, run.plan.loss)
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
-    keep_result(run.directory, cell, shared_setting(checked(run.public_config, TrainOptions)), curve, measured, run.splits)
+    keep_result(
+        run.directory,
+        cell,
+        shared_setting(checked(run.public_config, TrainOptions)),
+        curve,
+        measured,
+        run.splits,
+    )
     print_next_commands(run)
     return results
 

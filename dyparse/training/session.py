@@ -17,7 +17,7 @@ from dyparse.model.parser import Parser
 from dyparse.rollout.rollout import rollout
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.optimizer import Optimizer
-from dyparse.training.batches import Batches, TrainingBatch
+from dyparse.training.batches import Batches, TrainingBatch, keep_states
 from dyparse.training.distributed import SINGLE, World
 from dyparse.training.out_of_memory import OUT_OF_MEMORY, SplitOnOutOfMemory, is_out_of_memory
 from dyparse.training.replay_buffer import ReplayBuffer
@@ -64,6 +64,8 @@ class Session:
             seed=plan.seed,
             world=world,
         )
+        if parser.model.encoder.keeps_states:
+            keep_states(parser, [*plan.train, *plan.dev], settings.precision)
         self.replay_buffer = ReplayBuffer()
         self.buffer_lock = Lock()  # a batch that is tried again meets the rollout ahead of the next
         self.threads = torch.get_num_threads()

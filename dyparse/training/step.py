@@ -71,7 +71,8 @@ class BatchLoss(nn.Module):
     def encode(self, batch: TrainingBatch) -> tuple[Tensor, Tensor, Tensor | None]:
         """Vectors [B, N, width], table [tokens, F, D], and the sentences' keys on the device."""
         inputs = batch.inputs.to(self.model.device)
-        with encoder_precision(self.precision, self.model.device):
+        gains = self.model.encoder.gains_from_bfloat16
+        with encoder_precision(self.precision, self.model.device, gains=gains):
             encoded = self.model.encode(inputs)
         with scorer_precision(self.precision, self.model.device):
             return encoded, self.model.table(encoded), inputs.keys
