@@ -10,6 +10,7 @@ an `Encoder`, in this folder with `conf/encoder/<name>.yaml`, or in a package of
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor, nn
 
 from dyparse.data.batch import Batch
@@ -28,6 +29,7 @@ class Encoder(nn.Module):
     """A batch in, vectors out."""
 
     width: int  # of the vectors
+    saved_in: torch.dtype = torch.float32  # how a model directory keeps its weights
     gains_from_bfloat16: bool = False  # on a CPU with instructions for it; on a GPU all do
 
     def forward(self, batch: Batch) -> Tensor:

@@ -23,6 +23,7 @@ from dyparse.feature import Feature
 ARCHITECTURE, TOKENIZER = "architecture.json", "tokenizer.json"
 POOLING = ("mean", "first")
 GIGABYTE = 1e9
+SAVED_IN = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Transformer:
     overlap: int = 64
     recompute: bool = False
     kept_gigabytes: float = 8.0
+    saved_in: str = "float32"
 
     def __post_init__(self) -> None:
         self.on_top()  # checks what they share
@@ -58,6 +60,10 @@ class Transformer:
             raise ValueError(
                 f"encoder.frozen is {self.frozen!r}, expected none, embeddings, all, or a number: "
                 "the embeddings and so many of the lowest layers"
+            )
+        if self.saved_in not in SAVED_IN:
+            raise ValueError(
+                f"encoder.saved_in is {self.saved_in!r}, expected one of {', '.join(SAVED_IN)}"
             )
         bounds = {"mixed_layers": 1, "layers": 0, "overlap": 0, "rate": 0, "kept_gigabytes": 0}
         for name, least in bounds.items():
@@ -254,7 +260,7 @@ class TransformerEncoder(BiLSTMEncoder):
     ) -> None:
         given = {PieceSequences.name: Embedder(vectors, vectors.width)}
         super().__init__(options.on_top().parts(features, given, options.layers))
-        self.own_files = own_files
+        self.own_files, self.saved_in = own_files, SAVED_IN[options.saved_in]
 
     @property
     def vectors(self) -> PretrainedVectors:

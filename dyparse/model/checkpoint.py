@@ -39,7 +39,7 @@ from dyparse.model.checkpoint_files import (
     shortened,
     write_files,
 )
-from dyparse.model.network import WithoutDrawing
+from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.model.sizes import ScorerSizes
@@ -77,8 +77,11 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
         "network": asdict(chosen.sizes),
     }
     weights = {
-        name: _as_saved(tensor).detach().to("cpu").contiguous().clone()  # shared ones apart
-        for name, tensor in parts.network.state_dict().items()
+        name: tensor.detach()
+        .to("cpu", saved_type(name, tensor, parts.network))
+        .contiguous()
+        .clone()
+        for name, tensor in parts.network.state_dict().items()  # cloned: shared ones apart
     }
     if wrong := _not_finite(weights):
         raise CheckpointError(
@@ -145,7 +148,9 @@ def _filled(
         raise damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}") from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted
         raise damaged(files.directory / CONFIG, str(error)) from error
-    weights = _read_weights(files, network.state_dict())
+    shapes = network.state_dict()
+    types = {name: saved_type(name, tensor, network) for name, tensor in shapes.items()}
+    weights = _read_weights(files, shapes, types)
     if outside_modules([chosen.encoder, *chosen.heads]):  # may hold more than weights
         with torch.random.fork_rng():
             network = chosen.network(vocabulary, own_files)
@@ -157,9 +162,13 @@ def _filled(
     return ModelParts(chosen, vocabulary, network)
 
 
-def _as_saved(tensor: Tensor) -> Tensor:
-    """Weights are float32 on disk; whole numbers and truth values stay what they are."""
-    return tensor.float() if tensor.is_floating_point() else tensor
+def saved_type(name: str, tensor: Tensor, network: Model) -> torch.dtype:
+    """How a tensor is kept on disk: weights in float32 unless the encoder chooses otherwise, whole
+    numbers and truth values as they are.
+    """
+    if not tensor.is_floating_point():
+        return tensor.dtype
+    return network.encoder.saved_in if name.startswith("encoder.") else torch.float32
 
 
 def _as_list(described: Any) -> list[Any]:
@@ -214,7 +223,9 @@ def _read_vocabulary(files: ModelFiles) -> Vocabulary:
         raise damaged(files.directory / VOCABULARY, str(error)) from error
 
 
-def _read_weights(files: ModelFiles, shapes: dict[str, Tensor]) -> dict[str, Tensor]:
+def _read_weights(
+    files: ModelFiles, shapes: dict[str, Tensor], types: dict[str, torch.dtype]
+) -> dict[str, Tensor]:
     """Finite weights of these names and shapes; a file of another size is not even read."""
     path = files.directory / WEIGHTS
     size = sum(tensor.numel() * max(tensor.itemsize, 4) for tensor in shapes.values())
@@ -224,21 +235,25 @@ def _read_weights(files: ModelFiles, shapes: dict[str, Tensor]) -> dict[str, Ten
         weights = {name: tensor.clone() for name, tensor in load_tensors(content).items()}
     except NO_TENSORS as error:
         raise damaged(path, str(error)) from error
-    _require_shapes(path, weights, shapes)
+    _require_shapes(path, weights, shapes, types)
     if wrong := _not_finite(weights):
         raise damaged(path, f"{wrong} holds numbers that are not finite")
-    return weights
+    return {n: t.float() if t.is_floating_point() else t for n, t in weights.items()}
 
 
-def _require_shapes(path: Path, weights: dict[str, Tensor], shapes: dict[str, Tensor]) -> None:
+def _require_shapes(
+    path: Path,
+    weights: dict[str, Tensor],
+    shapes: dict[str, Tensor],
+    types: dict[str, torch.dtype],
+) -> None:
     for name in sorted(weights.keys() ^ shapes.keys()):
         raise damaged(path, f"tensor {name} is {'missing' if name in shapes else 'one too many'}")
     for name, tensor in weights.items():
         found, expected = list(tensor.shape), list(shapes[name].shape)
-        kind = torch.float32 if shapes[name].is_floating_point() else shapes[name].dtype
-        if found != expected or tensor.dtype != kind:
+        if found != expected or tensor.dtype != types[name]:
             raise damaged(
-                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of {kind}"
+                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of {types[name]}"
             )
 
 

@@ -86,6 +86,19 @@ class Batches:
             return self._part(whole, [group[0]], keys[:1], counts=False)
         return self._part(whole, [group[row] for row in rows], keys[rows])
 
+    def parts(self, batch: TrainingBatch, max_tokens: int | None) -> list[TrainingBatch]:
+        """A batch in parts of at most so many tokens, which have its gradients together."""
+        if max_tokens is None:
+            return [batch]
+        lengths = [self.lengths[k] for k in batch.indices]
+        groups = [sorted(rows) for rows in group_by_length(lengths, max_tokens)]
+        if len(groups) == 1:
+            return [batch]
+        return [
+            self._part(batch.whole, [batch.indices[row] for row in rows], batch.keys[rows])
+            for rows in groups
+        ]
+
     def halves(self, batch: TrainingBatch) -> list[TrainingBatch]:
         """Two parts of a batch that have its gradients together."""
         middle = len(batch.indices) // 2

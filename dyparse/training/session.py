@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from dyparse.data.sentence import Sentence
+from dyparse.errors import ConfigError
 from dyparse.exploration import Exploration
 from dyparse.loss import Loss
 from dyparse.model.network import Model
@@ -19,7 +20,12 @@ from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.optimizer import Optimizer
 from dyparse.training.batches import Batches, TrainingBatch, keep_states
 from dyparse.training.distributed import SINGLE, World
-from dyparse.training.out_of_memory import OUT_OF_MEMORY, SplitOnOutOfMemory, is_out_of_memory
+from dyparse.training.out_of_memory import (
+    OUT_OF_MEMORY,
+    SplitOnOutOfMemory,
+    is_out_of_memory,
+    total,
+)
 from dyparse.training.replay_buffer import ReplayBuffer
 from dyparse.training.settings import TrainingSettings
 from dyparse.training.step import (
@@ -64,6 +70,11 @@ class Session:
             seed=plan.seed,
             world=world,
         )
+        if settings.max_tokens_per_pass and world.size > 1:
+            raise ConfigError(
+                "trainer.max_tokens_per_pass is for one process; with several, lower "
+                "trainer.max_tokens_per_batch, which they share"
+            )
         if parser.model.encoder.keeps_states:
             keep_states(parser, [*plan.train, *plan.dev], settings.precision)
         self.replay_buffer = ReplayBuffer()
@@ -80,7 +91,8 @@ class Session:
 
     def gradients(self, batch: TrainingBatch, visit: Visit | None = None) -> StepResult:
         """Add the gradients of a batch, in the states that `visit` gives."""
-        return backward(self.parallel_loss, batch, visit or self.visit)
+        parts = self.batches.parts(batch, self.settings.max_tokens_per_pass)
+        return total([backward(self.parallel_loss, part, visit or self.visit) for part in parts])
 
     def visit(self, batch: TrainingBatch, scorer: Callable[[], Scorer]) -> TrainingStates:
         """The states of a batch to learn from.

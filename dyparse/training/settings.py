@@ -18,6 +18,7 @@ class TrainingSettings:
     epochs: int = 18
     patience: int = 10
     max_tokens_per_batch: int = 300
+    max_tokens_per_pass: int | None = None
     learning_rate: float = 2e-3
     warmup: float = 0.03
     constant: float = 0.3
@@ -40,9 +41,14 @@ class TrainingSettings:
         for name in ("beta1", "beta2", "average_decay"):
             self._require(name, 0 <= getattr(self, name) < 1, "0 <= x < 1")
         require_precision(self.precision, "trainer.precision")
-        self._require(
-            "max_sentences", self.max_sentences is None or self.max_sentences >= 1, "1 or more"
-        )
+        for name in ("max_sentences", "max_tokens_per_pass"):
+            value = getattr(self, name)
+            self._require(name, value is None or value >= 1, "1 or more")
+        if self.max_tokens_per_pass and self.rollout_ahead:
+            raise ValueError(
+                "trainer.max_tokens_per_pass and trainer.rollout_ahead exclude each other: a "
+                "rollout ahead is one of a whole batch"
+            )
         if not 0 <= self.warmup <= self.constant <= 1:
             raise ValueError(
                 f"trainer.warmup is {self.warmup} and trainer.constant {self.constant}, "

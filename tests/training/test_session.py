@@ -142,6 +142,24 @@ def test_half_precision_trains_and_its_scores_are_near():
     assert {p.grad.dtype for p in session.parser.model.parameters()} == {torch.float32}
 
 
+def test_passes_over_parts_of_a_batch_add_up_to_its_gradients():
+    session = new_session()
+    expected = gradients(session, session.batches.make(GROUP, 1, 0))
+    session = new_session(max_tokens_per_pass=20)
+    batch = session.batches.make(GROUP, 1, 0)
+    parts = session.batches.parts(batch, 20)
+    assert len(parts) > 1
+    assert sorted(k for part in parts for k in part.indices) == sorted(batch.indices)
+    assert_same(expected, gradients(session, batch))
+
+
+def test_passes_over_parts_are_refused_where_they_cannot_be():
+    with pytest.raises(ValueError, match="exclude each other"):
+        new_session(max_tokens_per_pass=20, rollout_ahead=True)
+    with pytest.raises(ValueError, match=r"trainer\.max_tokens_per_pass is 0"):
+        new_session(max_tokens_per_pass=0)
+
+
 # --- out of memory -------------------------------------------------------------------------------
 
 
