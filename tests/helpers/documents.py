@@ -47,6 +47,7 @@ def require_valid(words: list[str]) -> None:
     Files need not exist.
     """
     make_treebanks(words)
+    make_pretrained(words)
     if words[0] == "train":
         require_valid_training(words[1:])
     elif words[0] == "evaluate":
@@ -61,6 +62,16 @@ def make_treebanks(words: list[str]) -> None:
         for name in word.removeprefix("treebank=").split(","):
             if re.fullmatch(r"(\w+/)?UD_[\w-]+", name):
                 Path(name).mkdir(parents=True, exist_ok=True)
+
+
+def make_pretrained(words: list[str]) -> None:
+    """Directories for the pretrained models that words name, with nothing to load in them."""
+    for word in words:
+        if word.startswith("encoder.pretrained="):
+            place = Path(word.partition("=")[2])
+            place.mkdir(exist_ok=True)
+            for name in ("config.json", "model.safetensors"):
+                (place / name).touch()
 
 
 def composed(name: str, words: list[str]) -> Iterator[object]:
