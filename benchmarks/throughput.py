@@ -36,6 +36,7 @@ from dyparse.data.sampler import group_by_length
 from dyparse.config.choices import load
 from dyparse.training.session import Session, TrainingPlan
 from dyparse.encoder.bilstm import BiLSTM
+from dyparse.encoder.transformer import Transformer
 from dyparse.runtime.device import find_device
 from dyparse.loss.set_nll import SetNLL
 from dyparse.tensors.moving_average import MovingAverage
@@ -83,13 +84,13 @@ class Bench:
         return Session(self.settings, self.parser, plan)
 
     def training_groups(self) -> list[list[int]]:
-        lengths = [len(s) for s in self.sentences]
+        lengths = self.parser.collator.lengths(self.sentences)
         return group_by_length(
             lengths, self.settings.max_tokens_per_batch, np.random.default_rng(1)
         )
 
     def parsing_groups(self) -> list[list[int]]:
-        groups = group_by_length([len(s) for s in self.sentences], PARSING_BATCH)
+        groups = group_by_length(self.parser.collator.lengths(self.sentences), PARSING_BATCH)
         np.random.default_rng(1).shuffle(groups)
         return groups
 
@@ -115,13 +116,15 @@ def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) 
     """All measurements that were asked for, on one device."""
     sentences = treebank.read("train")
     system = dyparse.system.load(options.system)
-    config = ModelConfig(system, BiLSTM(), load_heads(["labels"]), ScorerSizes())
+    encoder = Transformer(pretrained=options.pretrained) if options.pretrained else BiLSTM()
+    config = ModelConfig(system, encoder, load_heads(["labels"]), ScorerSizes())
     parser = Parser.untrained(config, sentences)
     parser.model.to(find_device(device))
     settings = TrainingSettings(precision=options.precision, rollout_ahead=options.rollout_ahead)
     parser = replace(parser, precision=options.precision)
     bench = Bench(parser, sentences, settings, options.exploration, options.seconds)
-    precision = resolved(options.precision, parser.model.device)
+    gains = parser.model.encoder.gains_from_bfloat16
+    precision = resolved(options.precision, parser.model.device, gains=gains)
     print_line(
         f"{treebank.name}, {options.system}, {options.exploration}, {parser.model.device}, "
         f"{torch.get_num_threads()} threads, {precision}, torch {torch.__version__}\n"
@@ -156,6 +159,9 @@ def command_line() -> argparse.ArgumentParser:
     options.add_argument("--root", help="directory of UD treebanks (default: the sample treebank)")
     options.add_argument(
         "--name", default="UD_English-LinES", help="treebank in root (default: %(default)s)"
+    )
+    options.add_argument(
+        "--pretrained", metavar="DIR", default="", help="a transformer instead of the BiLSTM"
     )
     options.add_argument("--system", default="arc_eager", choices=dyparse.system.names())
     options.add_argument("--exploration", default="dagger_replay", help="(default: %(default)s)")
@@ -212,7 +218,9 @@ def time_training(bench: Bench) -> tuple[float, float]:
     """Tokens per second of training steps, and of the encoder alone on the same batches."""
     model = bench.parser.model
     encoder = copy.deepcopy(model.encoder).train()
-    optimizer = torch.optim.AdamW(encoder.parameters(), lr=1e-4, fused=True)
+    learned = [p for p in encoder.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(learned, lr=1e-4, fused=True)
+    gains = encoder.gains_from_bfloat16
 
     def encoder_alone(group: list[int]) -> Callable[[], None]:
         keys = np.arange(len(group), dtype=np.uint64)
@@ -221,7 +229,7 @@ def time_training(bench: Bench) -> tuple[float, float]:
 
         def step() -> None:
             optimizer.zero_grad(set_to_none=True)
-            with encoder_precision(bench.settings.precision, model.device):
+            with encoder_precision(bench.settings.precision, model.device, gains=gains):
                 encoded = encoder(batch)
             encoded.sum().backward()
             optimizer.step()
@@ -242,7 +250,7 @@ def time_parsing(bench: Bench) -> tuple[float, float]:
     several = [[*chain.from_iterable(groups[k : k + 4])] for k in range(0, len(groups), 4)]
 
     def encoder_alone(group: list[int]) -> Callable[[], None]:
-        lengths = [len(bench.sentences[k]) for k in group]
+        lengths = parser.collator.lengths([bench.sentences[k] for k in group])
         batches = [
             parser.collator.batch([bench.sentences[group[k]] for k in part]).to(model.device)
             for part in group_by_length(lengths, PARSING_BATCH)
@@ -250,7 +258,8 @@ def time_parsing(bench: Bench) -> tuple[float, float]:
 
         @torch.inference_mode()
         def step() -> None:
-            with encoder_precision(parser.precision, model.device):
+            gains = model.encoder.gains_from_bfloat16
+            with encoder_precision(parser.precision, model.device, gains=gains):
                 for batch in batches:
                     model.encoder(batch)
 
