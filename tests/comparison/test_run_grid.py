@@ -159,9 +159,8 @@ def processes_of(session: int) -> list[int]:
     return [int(pid) for pid, state in rows if not state.startswith("Z")]
 
 
-@pytest.mark.parametrize(
-    "how", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_grid_resumes_without_repeating_cells(tmp_path, how):
     directory = tmp_path / "grid"
     running = start(directory)
