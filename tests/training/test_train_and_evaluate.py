@@ -361,8 +361,8 @@ def test_wandb_without_an_account_runs_offline_and_nothing_fails(tmp_path):
 def test_help_lists_choices_and_options(script, tmp_path):
     done = run(script, "--help", cwd=tmp_path)
     assert done.returncode == 0
-    assert "treebank: files, sample, ud" in done.stdout
-    assert "threads: null" in done.stdout
+    assert "treebank=sample " in done.stdout
+    assert "threads=null " in done.stdout
 
 
 @pytest.mark.slow
