@@ -281,7 +281,8 @@ def test_printed_commands_work_with_any_name_of_a_directory(name, saved, tmp_pat
 def test_a_treebank_that_is_not_there_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for overrides in (
-        ["treebank=ud", "treebank.root=none"],
+        ["treebank=ud"],
+        ["treebank=ud", "treebank.root=none", "treebank.name=UD_A-B"],
         ["treebank=files"],
         ["treebank=files", "treebank.train=none.conllu"],
     ):
