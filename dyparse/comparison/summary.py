@@ -14,6 +14,7 @@ from dyparse.comparison.groups import ALL, BASELINE
 from dyparse.comparison.report.page import CSV, FIGURES, JSON, PAGE, write_report
 from dyparse.comparison.report.sentence_browser import Run
 from dyparse.comparison.report.table import Table, interval, p_value, spread
+from dyparse.comparison.report.text import caution
 from dyparse.comparison.settings_table import (
     comparable,
     differing_options,
@@ -22,13 +23,16 @@ from dyparse.comparison.settings_table import (
     table_of_runs,
     with_settings_in_systems,
 )
-from dyparse.comparison.significance import RESAMPLES
+from dyparse.comparison.significance import RESAMPLES, SIGNIFICANT, least_p, pairs_needed
 from dyparse.comparison.statistics import Comparison, Line, Pooled, Spread, comparison_of
 from dyparse.errors import DyparseError
 from dyparse.runtime.atomic_files import write
 
 TITLE = "Static against dynamic oracles"  # of a report, unless another is given
 SETTINGS = "settings.csv"
+ABOUT = (
+    "LAS: mean ± standard deviation over seeds. p: exchanging pairs of runs, corrected after Holm."
+)
 MOST_TREEBANKS = 3  # with a row of their own; with more there are rows over all of them only
 MOST_NAMED = 3
 MOST_NOTES = 6  # in the terminal; the page has all
@@ -168,6 +172,9 @@ def summary_table(comparison: Comparison) -> Table:
             for row in comparison.pooled
         ]
     several = len(treebanks) > 1
+    families: list[Sequence[Line] | Sequence[Pooled]] = []
+    families += [comparison.lines] * (len(treebanks) <= MOST_TREEBANKS)
+    families += [comparison.pooled] * several
     return Table(
         "summary",
         f"LAS on {comparison.split}" + ("" if several else f", {treebanks[0].removeprefix('UD_')}"),
@@ -192,11 +199,23 @@ def summary_table(comparison: Comparison) -> Table:
             )
             for row, treebank, number, las in rows
         ],
-        "LAS: mean ± standard deviation over seeds. p: exchanging pairs of runs, corrected after "
-        "Holm.",
+        "\n".join([ABOUT, *caution(comparison), *filter(None, map(_too_few_runs, families))]),
         text_columns=3 if several else 2,
         verdicts=[row.effect.verdict if row.effect else "" for row, *_ in rows],
         key_column=-2,
+    )
+
+
+def _too_few_runs(rows: Sequence[Line] | Sequence[Pooled]) -> str:
+    """A line that says so if no result could have been significant; empty otherwise."""
+    pairs = [row.effect.las.seed_pairs for row in rows if row.effect]
+    if not pairs or (least := least_p(max(pairs), len(pairs))) < SIGNIFICANT:
+        return ""
+    most = "1 pair" if max(pairs) == 1 else f"{max(pairs)} pairs"
+    rest = f" in {len(pairs)} comparisons" if len(pairs) > 1 else ""
+    return (
+        f"No p below {p_value(least)} is possible with {most} of runs{rest}, whatever the scores; "
+        f"p < {SIGNIFICANT} takes {pairs_needed(len(pairs))} or more: add seeds."
     )
 
 

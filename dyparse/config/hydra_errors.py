@@ -16,6 +16,7 @@ from dyparse.config.build import unknown_option
 from dyparse.config.choices import quoted_for_hydra, remedy
 from dyparse.runtime.entry import print_error, require_streams
 
+
 @contextmanager
 def clear_option_errors(task: Callable[..., Any]) -> Iterator[None]:
     """Print what Hydra finds wrong in the command line as one message; exit status 2.

@@ -59,6 +59,17 @@ def test_few_treebanks_have_rows_of_their_own_and_many_only_rows_over_all():
     assert "±" in many.rows[0][4]
 
 
+def test_a_p_that_could_not_be_small_is_explained():
+    first_seed = [run for run in two_trainings() if run.cell.seed == 1]
+    one_pair = summary_table(compared(first_seed)).note
+    assert "No p below 1.000 is possible with 1 pair of runs, whatever the scores" in one_pair
+    assert "p < 0.05 takes 6 or more: add seeds." in one_pair
+    assert "their intervals ignore the variation between seeds" in one_pair
+    grid = summary_table(compared(made_grid(treebanks="ab", sentences=5))).note.splitlines()
+    assert "below 0.500 is possible with 3 pairs of runs in 2 comparisons" in grid[1]
+    assert len(grid) == 2  # over both treebanks there are six pairs, which can be enough
+
+
 def test_what_the_report_emphasizes_is_bold():
     comparison = compared(made_grid(treebanks="abcd", gains={"static": 0.0, "explore": 0.2}))
     table = summary_table(comparison)
