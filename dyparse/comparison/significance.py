@@ -234,7 +234,7 @@ def least_p(pairs: int, comparisons: int) -> float:
     n pairs of runs have 2ⁿ exchanges, two of which are as extreme as what was observed; Holm's
     correction multiplies the least p of all comparisons by their number.
     """
-    return min(1.0, comparisons * 2 / 2**pairs)
+    return min(1.0, comparisons * 2 / 2.0**pairs)
 
 
 def pairs_needed(comparisons: int) -> int:

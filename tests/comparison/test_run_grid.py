@@ -135,7 +135,7 @@ def test_compare_ends_with_its_table_and_names_cells_that_failed(
     status, out, err = dyparse_command(*COMMAND, "--seeds", "1-2", "-o", tmp_path, *TINY)
     assert status == 2
     assert "broken" in err
-    assert "arc_eager  static       2  50.00 ± 0.00\n" in out
+    assert "\nstatic       2  50.00 ± 0.00\n" in out
     assert "+0.00 [+0.00, +0.00]" in out
     assert "\n1 of 4 runs failed (the same command tries again): arc_eager-explore-" in out
     assert f"report    {tmp_path / 'report.html'}\n" in out
