@@ -295,3 +295,19 @@ def test_the_default_number_of_jobs_fits_on_the_cores(tmp_path):
     config.threads = 10 * cores()
     assert usual_jobs(config) == 1
     assert devices("cuda:1") == ["cuda:1"]
+
+
+def test_a_script_without_a_guard_ends_with_one_error_that_has_the_remedy(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import dyparse\n"
+        "axes = {'exploration': ['static'], 'seed': [1]}\n"
+        f"dyparse.compare(*{TINY!r}, axes=axes, experiment='none')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    error = done.stderr.splitlines()[-1]
+    assert error.startswith("dyparse.errors.DyparseError: no worker could be started")
+    assert error.endswith('below `if __name__ == "__main__":`')
