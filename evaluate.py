@@ -5,7 +5,7 @@ The same as `dyparse evaluate`.
 
 import sys
 
-from dyparse.cli.main import main
+from dyparse.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main(["evaluate", *sys.argv[1:]]))

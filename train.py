@@ -5,7 +5,7 @@ The same as `dyparse train`.
 
 import sys
 
-from dyparse.cli.main import main
+from dyparse.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main(["train", *sys.argv[1:]]))

@@ -91,6 +91,9 @@ def compare(
     warning. Cells run in processes of their own: in a script, call this below
     `if __name__ == "__main__":`.
     """
-    from dyparse.comparison.experiment import compare_with
+    from dyparse.runtime.launch import exit_in_imported_script
+
+    exit_in_imported_script()
+    from dyparse.comparison.experiment import compare_with  # it imports torch, which is slow
 
     return compare_with(overrides, axes or {}, Path(output), experiment, jobs)

@@ -1,8 +1,21 @@
-"""`python -m dyparse` is the `dyparse` command."""
+"""The `dyparse` command, and `python -m dyparse`: quiet on Ctrl-C while it imports the rest."""
 
+import signal
 import sys
+from collections.abc import Sequence
 
-from dyparse.cli.main import main
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # not ignored, as it is in the background
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the program without a traceback
+    from dyparse.cli.main import main as run
+
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, before)
+    return run(arguments)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,7 +19,7 @@ from helpers.distributions import build_distributions
 from helpers.tiny import CONF, PROJECT
 
 import dyparse
-from dyparse.cli.main import main
+from dyparse.__main__ import main
 
 SHIPPED = (
     "py.typed",
@@ -74,7 +74,7 @@ def test_wheel_states_its_requirements(distributions: Path) -> None:
     assert metadata["License-Expression"] == "MIT"
     needs = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
     assert "torch<2.14,>=2.10" in needs
-    assert "dyparse = dyparse.cli.main:main" in scripts
+    assert "dyparse = dyparse.__main__:main" in scripts
 
 
 @pytest.mark.parametrize("name", SHIPPED)

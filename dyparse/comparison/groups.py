@@ -7,9 +7,10 @@ DyparseError says what differs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dyparse.config.options import flat_options
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import Cell, RunResult
 
@@ -85,15 +86,6 @@ def _require_one_setting(results: Sequence[RunResult]) -> None:
         f"runs of {len(by_name)} settings cannot be compared: {described}; "
         "give directories of one setting only"
     )
-
-
-def flat_options(setting: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """All options with their full names, such as trainer.epochs."""
-    for name, value in setting.items():
-        if isinstance(value, Mapping):
-            yield from flat_options(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
 
 
 def _require_same_data(results: Sequence[RunResult]) -> None:

@@ -40,6 +40,10 @@ from dyparse.training.run import from_disk, train
 from dyparse.treebank import Treebank
 
 LOG = "train.log"
+NO_WORKER = (
+    "no worker could be started; each imports the script that runs, so there call dyparse.compare "
+    'below `if __name__ == "__main__":`'
+)
 SECONDS_BETWEEN_CHECKS = 1.0  # of a worker, whether its parent is alive; of the progress bar
 
 
@@ -79,11 +83,13 @@ def run_grid(tasks: Sequence[Task], *, jobs: int, keep_models: bool = False) -> 
                     durations += _outcome(future, task, failures)
                     _show_time_left(bar, durations, running.values(), jobs)
                     bar.update()
-        except BaseException:
+        except BaseException as error:
             for child in multiprocessing.active_children():
                 child.terminate()
             # It waits for its thread, which would else meet closed pipes while Python exits.
             pool.shutdown(cancel_futures=True)
+            if isinstance(error.__cause__, BrokenProcessPool) and counter.value == 0:
+                raise DyparseError(NO_WORKER) from None
             raise
         pool.shutdown()
     return failures

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dyparse.comparison.groups import AXES, Key, flat_options
+from dyparse.comparison.groups import AXES, Key
 from dyparse.comparison.report.export import rows_as_csv
 from dyparse.comparison.report.table import Table, spread
 from dyparse.comparison.statistics import Spread, spread_of
+from dyparse.config.options import as_written, flat_options
 from dyparse.evaluation.run_result import RunResult
 
 
@@ -111,7 +112,7 @@ def with_settings_in_systems(results: Sequence[RunResult]) -> list[RunResult]:
 
 
 def _setting_options(result: RunResult) -> dict[str, str]:
-    return {name: _shown(value) for name, value in flat_options(result.setting)}
+    return {name: as_written(value) for name, value in flat_options(result.setting)}
 
 
 def _all_options(result: RunResult) -> dict[str, str]:
@@ -127,13 +128,6 @@ def _values(result: RunResult, names: Sequence[str]) -> list[str]:
 def _differing(options: Sequence[Mapping[str, str]]) -> list[str]:
     names = dict.fromkeys(name for of_run in options for name in of_run)
     return [name for name in names if len({of_run.get(name) for of_run in options}) > 1]
-
-
-def _shown(value: Any) -> str:
-    """A value as it is written on a command line."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return f"[{','.join(map(_shown, value))}]" if isinstance(value, list) else str(value)
 
 
 def _without(setting: Mapping[str, Any], names: Sequence[str], prefix: str = "") -> dict[str, Any]:

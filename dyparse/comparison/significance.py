@@ -228,6 +228,23 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
+def least_p(pairs: int, comparisons: int) -> float:
+    """The least corrected p_seeds of comparisons with so many pairs of runs, whatever the scores.
+
+    n pairs of runs have 2ⁿ exchanges, two of which are as extreme as what was observed; Holm's
+    correction multiplies the least p of all comparisons by their number.
+    """
+    return min(1.0, comparisons * 2 / 2.0**pairs)
+
+
+def pairs_needed(comparisons: int) -> int:
+    """Pairs of runs with which one of so many comparisons can be significant."""
+    pairs = 1
+    while least_p(pairs, comparisons) >= SIGNIFICANT:
+        pairs += 1
+    return pairs
+
+
 def tally(differences: Sequence[float], corrected_ps: Sequence[float | None]) -> Tally:
     """Significant differences counted as wins and losses by their sign, all others as ties."""
     both = zip(differences, corrected_ps, strict=True)

@@ -5,7 +5,7 @@ and where the report is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -14,6 +14,7 @@ from dyparse.comparison.groups import ALL, BASELINE
 from dyparse.comparison.report.page import CSV, FIGURES, JSON, PAGE, write_report
 from dyparse.comparison.report.sentence_browser import Run
 from dyparse.comparison.report.table import Table, interval, p_value, spread
+from dyparse.comparison.report.text import caution
 from dyparse.comparison.settings_table import (
     comparable,
     differing_options,
@@ -22,13 +23,16 @@ from dyparse.comparison.settings_table import (
     table_of_runs,
     with_settings_in_systems,
 )
-from dyparse.comparison.significance import RESAMPLES
+from dyparse.comparison.significance import RESAMPLES, SIGNIFICANT, least_p, pairs_needed
 from dyparse.comparison.statistics import Comparison, Line, Pooled, Spread, comparison_of
 from dyparse.errors import DyparseError
 from dyparse.runtime.atomic_files import write
 
 TITLE = "Static against dynamic oracles"  # of a report, unless another is given
 SETTINGS = "settings.csv"
+ABOUT = (
+    "LAS: mean ± standard deviation over seeds. p: exchanging pairs of runs, corrected after Holm."
+)
 MOST_TREEBANKS = 3  # with a row of their own; with more there are rows over all of them only
 MOST_NAMED = 3
 MOST_NOTES = 6  # in the terminal; the page has all
@@ -151,6 +155,46 @@ def missing_note(missing: Sequence[str], total: int, what: str) -> list[str]:
 def summary_table(comparison: Comparison) -> Table:
     """System, training, LAS and the difference to the baseline; over treebanks, if there are many.
 
+    What is the same in all rows is in the title, so that the table fits most terminals.
+    """
+    rows = _summary_rows(comparison)
+    named = [
+        {
+            "treebank": treebank,
+            "system": row.key.system,
+            "training": comparison.training(row.key),
+            "runs": str(number),
+        }
+        for row, treebank, number, _ in rows
+    ]
+    same = [name for name in named[0] if name != "training" and len({r[name] for r in named}) == 1]
+    kept = [name for name in named[0] if name not in same]
+    common = [named[0][name] for name in same if name != "runs"]
+    runs = "1 run" if rows[0][2] == 1 else f"{rows[0][2]} runs"
+    common += [f"{runs} each"] * ("runs" in same)
+    return Table(
+        "summary",
+        ", ".join([f"LAS on {comparison.split}", *common]),
+        (*kept, "LAS", f"LAS − {comparison.baseline} [95 %]", "p"),
+        [
+            (
+                *(names[name] for name in kept),
+                spread(las),
+                interval(row.effect.las) if row.effect else "",
+                p_value(row.effect.p_seeds if row.effect else None),
+            )
+            for names, (row, _, _, las) in zip(named, rows, strict=True)
+        ],
+        "\n".join([ABOUT, *caution(comparison), *_too_few_runs(comparison)]),
+        text_columns=len(kept) - ("runs" in kept),
+        verdicts=[row.effect.verdict if row.effect else "" for row, *_ in rows],
+        key_column=-2,
+    )
+
+
+def _summary_rows(comparison: Comparison) -> list[tuple[Line | Pooled, str, int, Spread]]:
+    """Rows, each with the name of its treebank, its number of runs and its LAS.
+
     The spread over treebanks is that of their mean: sqrt(Σ sd²) / n.
     """
     treebanks = comparison.values("treebank")
@@ -167,37 +211,23 @@ def summary_table(comparison: Comparison) -> Table:
             (row, f"{len(row.treebanks)} treebanks", *_over_treebanks(comparison, row))
             for row in comparison.pooled
         ]
-    several = len(treebanks) > 1
-    return Table(
-        "summary",
-        f"LAS on {comparison.split}" + ("" if several else f", {treebanks[0].removeprefix('UD_')}"),
-        (
-            *(["treebank"] if several else []),
-            "system",
-            "training",
-            "runs",
-            "LAS",
-            f"difference to {comparison.baseline} [95 %]",
-            "p",
-        ),
-        [
-            (
-                *([treebank] if several else []),
-                row.key.system,
-                comparison.training(row.key),
-                str(number),
-                spread(las),
-                interval(row.effect.las) if row.effect else "",
-                p_value(row.effect.p_seeds if row.effect else None),
+    return rows
+
+
+def _too_few_runs(comparison: Comparison) -> Iterator[str]:
+    """A line for each kind of rows in the table of which none could have been significant."""
+    treebanks = len(comparison.values("treebank"))
+    lines = comparison.lines if treebanks <= MOST_TREEBANKS else []
+    pooled = comparison.pooled if treebanks > 1 else []
+    for rows in (lines, pooled):
+        pairs = [row.effect.las.seed_pairs for row in rows if row.effect]
+        if pairs and (least := least_p(max(pairs), len(pairs))) >= SIGNIFICANT:
+            most = "1 pair" if max(pairs) == 1 else f"{max(pairs)} pairs"
+            of = f" in {len(pairs)} comparisons" if len(pairs) > 1 else ""
+            yield (
+                f"No p below {p_value(least)} is possible with {most} of runs{of}, whatever the "
+                f"scores; p < {SIGNIFICANT} takes {pairs_needed(len(pairs))} or more: add seeds."
             )
-            for row, treebank, number, las in rows
-        ],
-        "LAS: mean ± standard deviation over seeds. p: exchanging pairs of runs, corrected after "
-        "Holm.",
-        text_columns=3 if several else 2,
-        verdicts=[row.effect.verdict if row.effect else "" for row, *_ in rows],
-        key_column=-2,
-    )
 
 
 def _over_treebanks(comparison: Comparison, pooled: Pooled) -> tuple[int, Spread]:

@@ -18,11 +18,12 @@ from hydra import compose, initialize_config_module
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.singleton import Singleton
 from hydra.errors import HydraException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from dyparse.config.choices import quoted_for_hydra
+from dyparse.config.help_text import help_text
 from dyparse.config.hydra_errors import clear_option_errors, explanation
 from dyparse.errors import ConfigError
 
@@ -37,6 +38,7 @@ def run_application(task: Callable[[DictConfig], Any], name: str, arguments: Seq
 
     The task is a function of a module, so that Hydra's launchers can run it elsewhere.
     """
+    OmegaConf.register_new_resolver("dyparse.help", help_text, replace=True)
     before, sys.argv = sys.argv, [name, *_with_whole_paths(arguments)]  # Hydra reads it
     try:
         with clear_option_errors(task):

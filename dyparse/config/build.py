@@ -161,6 +161,8 @@ def unknown_option(error: BaseException | None, prefix: str = "") -> str:
     part, _, key = name.rpartition(".")
     known = [str(option) for option in error.parent_node if option not in ("_target_", "hydra")]
     found = f"{part} has no such option" if part else "there is no such option"
+    if name == "experiment":  # only its file can have put it there
+        return "option experiment: its yaml file must begin with the line `# @package _global_`"
     if inside := [] if part else _parts_with(key, error.parent_node):
         return f"option {name}: {found}; did you mean {' or '.join(inside)}?"
     return f"option {name}: {found}; {suggestion(key, known)}"

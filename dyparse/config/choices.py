@@ -24,6 +24,14 @@ from dyparse.errors import ConfigError
 MOST_OF_COMPILED = 2**31 - 1  # whole numbers, in code that numba has compiled
 LONGEST_PATH = 200
 PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+REMEDIES = {  # for names that people expect
+    ("exploration", "dynamic"): "training with a dynamic oracle is dagger_replay, which is the "
+    "default, explore, dagger, sample or curriculum",
+    ("hydra/sweeper", "optuna"): "install it: pip install 'dyparse[optuna]'",
+    ("hydra/launcher", "joblib"): "install it: pip install 'dyparse[joblib]'",
+    ("hydra/launcher", "submitit_slurm"): "install it: pip install 'dyparse[submitit]'",
+    ("hydra/launcher", "submitit_local"): "install it: pip install 'dyparse[submitit]'",
+}
 
 _may_import = ContextVar("may_import", default=True)
 
@@ -47,7 +55,8 @@ def find(folder: str, name: str) -> Any:
     if PATH.fullmatch(name) and len(name) <= LONGEST_PATH:
         return find_class(folder, name)
     if name not in names(folder):
-        raise ValueError(f"no {folder} {name[:LONGEST_PATH]!r}; {suggestion(name, names(folder))}")
+        found = remedy(folder, name, names(folder))
+        raise ValueError(f"no {folder} {name[:LONGEST_PATH]!r}; {found}")
     return _alternative(folder, importlib.import_module(f"dyparse.{folder}.{name}"))
 
 
@@ -240,6 +249,11 @@ def require_size(value: Any, name: str) -> None:
     """ValueError if it is a whole number that compiled code cannot take."""
     if isinstance(value, int) and abs(value) > MOST_OF_COMPILED:
         raise ValueError(f"{name} is {str(value)[:30]}, expected at most {MOST_OF_COMPILED:,}")
+
+
+def remedy(choice: str, name: str, known: Sequence[str]) -> str:
+    """What to write instead of an unknown name."""
+    return REMEDIES.get((choice, name)) or suggestion(name, known)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -13,17 +13,8 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from dyparse.config.build import unknown_option
-from dyparse.config.choices import quoted_for_hydra, suggestion
+from dyparse.config.choices import quoted_for_hydra, remedy
 from dyparse.runtime.entry import print_error, require_streams
-
-REMEDIES = {  # for names that people expect
-    ("exploration", "dynamic"): "training with a dynamic oracle is dagger_replay, which is the "
-    "default, explore, dagger, sample or curriculum",
-    ("hydra/sweeper", "optuna"): "install it: pip install 'dyparse[optuna]'",
-    ("hydra/launcher", "joblib"): "install it: pip install 'dyparse[joblib]'",
-    ("hydra/launcher", "submitit_slurm"): "install it: pip install 'dyparse[submitit]'",
-    ("hydra/launcher", "submitit_local"): "install it: pip install 'dyparse[submitit]'",
-}
 
 
 @contextmanager
@@ -66,9 +57,9 @@ def explanation(error: Exception) -> str:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         choice, _, name = str(error.missing_cfg_file).rpartition("/")
         known = ", ".join(error.options)
-        remedy = REMEDIES.get((choice, name)) or suggestion(name, error.options)
+        found = remedy(choice, name, error.options)
         more = ", a UD treebank's directory, a CoNLL-U file" if choice == "treebank" else ""
-        return f"there is no {choice} {name!r}; {remedy.replace(known, known + more)}"
+        return f"there is no {choice} {name!r}; {found.replace(known, known + more)}"
     if isinstance(error, OverrideParseException):
         return f"{error.override!r} cannot be read as an option; {_as_option(str(error.override))}"
     finding = " ".join(str(error).split())

@@ -1,5 +1,8 @@
-"""The options of training and evaluation: schemas of conf/train.yaml and conf/evaluate.yaml."""
+"""The options of training and evaluation: schemas of conf/train.yaml and conf/evaluate.yaml, and
+options as text.
+"""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,3 +49,19 @@ class EvaluateOptions:
     conllu: str | None
     decoding: str = "greedy"
     imports: list[str] = field(default_factory=list)  # modules with classes that the model needs
+
+
+def flat_options(setting: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """All options with their full names, such as trainer.epochs."""
+    for name, value in setting.items():
+        if isinstance(value, Mapping):
+            yield from flat_options(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def as_written(value: Any) -> str:
+    """A value as it is written on a command line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return f"[{','.join(map(as_written, value))}]" if isinstance(value, list) else str(value)

@@ -1,7 +1,18 @@
 """Rank and cores of this process, as its environment gives them."""
 
+import multiprocessing
 import os
 import sys
+
+
+def exit_in_imported_script() -> None:
+    """Exit quietly if this process is a worker that is importing the script of its parent.
+
+    Such a script has no `if __name__ == "__main__":`, so that the worker would start workers too;
+    Python tells them by the same attribute. The parent reports it.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
 
 
 def launched() -> bool:

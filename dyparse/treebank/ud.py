@@ -52,7 +52,12 @@ class UD:
 
     def _files(self) -> SplitFiles:
         directory = self._directory()
-        if not directory.is_dir() or not self.name or Path(self.name).name != self.name:
+        if not self.name:
+            raise TreebankError(
+                "which UD treebank? give its directory, as in treebank=ud/UD_English-LinES, or "
+                "treebank.name=UD_English-LinES if it is in treebank.root"
+            )
+        if not directory.is_dir() or Path(self.name).name != self.name:
             raise _not_found(Path(self.root).expanduser(), self.name)
         files = {split: _files_of_split(directory, split) for split in SPLITS}
         found = {split: paths for split, paths in files.items() if paths}

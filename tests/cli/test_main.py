@@ -6,6 +6,7 @@ import functools
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -105,6 +106,20 @@ def test_help_and_check_import_nothing_that_is_slow(tmp_path):
     out, modules = modules_after("score", "good.conllu", "good.conllu", cwd=tmp_path)
     assert "100.00" in out
     assert not modules & (HEAVY - {"numpy"})
+
+
+def test_ctrl_c_while_modules_are_imported_is_quiet():
+    program = (
+        "import signal, sys\n"
+        "from dyparse.__main__ import main\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'dyparse.cli.train': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "sys.exit(main(['--help']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 def test_a_search_without_multirun_is_one_message(command):
@@ -213,7 +228,7 @@ def test_download_places_a_treebank_and_prints_how_to_train_on_it(command, tmp_p
 
 def test_the_installed_script_and_the_module_are_the_same_command(tmp_path):
     (tmp_path / "good.conllu").write_text(TEXT)
-    assert 'dyparse = "dyparse.cli.main:main"' in (PROJECT / "pyproject.toml").read_text()
+    assert 'dyparse = "dyparse.__main__:main"' in (PROJECT / "pyproject.toml").read_text()
     module = subprocess.run(
         [sys.executable, "-m", "dyparse", "check", "good.conllu", "none"],
         cwd=tmp_path,

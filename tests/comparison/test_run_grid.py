@@ -135,7 +135,7 @@ def test_compare_ends_with_its_table_and_names_cells_that_failed(
     status, out, err = dyparse_command(*COMMAND, "--seeds", "1-2", "-o", tmp_path, *TINY)
     assert status == 2
     assert "broken" in err
-    assert "arc_eager  static       2  50.00 ± 0.00\n" in out
+    assert "\nstatic       2  50.00 ± 0.00\n" in out
     assert "+0.00 [+0.00, +0.00]" in out
     assert "\n1 of 4 runs failed (the same command tries again): arc_eager-explore-" in out
     assert f"report    {tmp_path / 'report.html'}\n" in out
@@ -159,9 +159,8 @@ def processes_of(session: int) -> list[int]:
     return [int(pid) for pid, state in rows if not state.startswith("Z")]
 
 
-@pytest.mark.parametrize(
-    "how", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_grid_resumes_without_repeating_cells(tmp_path, how):
     directory = tmp_path / "grid"
     running = start(directory)
@@ -215,7 +214,9 @@ def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command)
         (["--seeds", "1-x"], "--seeds is '1-x'"),
         (["--jobs", "0"], "--jobs is 0"),
         (["--experiment", "nosuch"], "nosuch"),
-        (["--system", "arc_eagre"], "arc_eagre"),
+        (["--system", "arc_eagre"], "did you mean 'arc_eager'?"),
+        (["--loss", "hing"], "did you mean 'hinge'?"),
+        (["--exploration", "dynamic"], "with a dynamic oracle is dagger_replay, which is the"),
         (["--treebank", "no/such"], "no/such"),
         (["trainer.epochs=many"], "trainer.epochs"),
         (["--config-dir", "no/such"], "no/such: no such directory"),
@@ -293,3 +294,19 @@ def test_the_default_number_of_jobs_fits_on_the_cores(tmp_path):
     config.threads = 10 * cores()
     assert usual_jobs(config) == 1
     assert devices("cuda:1") == ["cuda:1"]
+
+
+def test_a_script_without_a_guard_ends_with_one_error_that_has_the_remedy(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import dyparse\n"
+        "axes = {'exploration': ['static'], 'seed': [1]}\n"
+        f"dyparse.compare(*{TINY!r}, axes=axes, experiment='none')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    error = done.stderr.splitlines()[-1]
+    assert error.startswith("dyparse.errors.DyparseError: no worker could be started")
+    assert error.endswith('below `if __name__ == "__main__":`')

@@ -12,6 +12,8 @@ from dyparse.comparison.significance import (
     Tally,
     confidence_interval,
     holm,
+    least_p,
+    pairs_needed,
     permutation_test,
     pooled_difference,
     tally,
@@ -334,6 +336,17 @@ def test_the_interval_covers_the_truth_in_about_nineteen_of_twenty_cases(
         for _ in range(SIMULATIONS)
     ]
     assert least <= rate_of(low <= 2 <= high for low, high in intervals) <= most
+
+
+@pytest.mark.parametrize(("pairs", "least"), [(1, 1), (3, 0.5), (7, 0.03125)])
+def test_no_p_over_seeds_is_below_the_least_one(pairs, least):
+    total, seeds = np.full((pairs, 4), 10), range(pairs)
+    clear = {"t": (Counts(0 * total, total, seeds), Counts(total, total, seeds))}
+    assert least_p(pairs, 2) == min(holm([permutation_test(clear, "seed"), 1.0])) == least
+
+
+def test_more_comparisons_need_more_pairs():
+    assert [pairs_needed(m) for m in (1, 2, 4)] == [6, 7, 8]
 
 
 def test_holm_gives_the_textbook_values():

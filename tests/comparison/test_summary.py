@@ -36,46 +36,62 @@ def test_the_table_has_las_difference_interval_and_p_of_every_training():
     comparison = compared(two_trainings())
     table = summary_table(comparison)
     static, explore = table.rows
-    assert static == ("arc_eager", "static", "3", "60.00 ± 10.00", "", "")
-    assert explore[:4] == ("arc_eager", "explore", "3", "75.00 ± 13.23")
-    assert explore[4].startswith("+15.00 [")
-    assert explore[5] == "0.250"  # the least with three pairs
-    assert table.title == "LAS on test, Made-Up"
+    assert static == ("static", "60.00 ± 10.00", "", "")
+    assert explore[:2] == ("explore", "75.00 ± 13.23")
+    assert explore[2].startswith("+15.00 [")
+    assert explore[3] == "0.250"  # the least with three pairs
+    assert table.header == ("training", "LAS", "LAS − static [95 %]", "p")
+    assert table.title == "LAS on test, Made-Up, arc_eager, 3 runs each"
+
+
+def test_the_table_of_several_systems_fits_a_terminal():
+    table = summary_table(compared(made_grid(systems=("nonmonotonic", "buffer"), sentences=5)))
+    assert table.header[:3] == ("system", "training", "LAS")
+    assert max(map(len, table.to_text().splitlines())) <= 80
 
 
 def test_the_loss_is_named_if_there_are_several():
     table = summary_table(compared(made_grid(losses=("hinge", "set_nll"), sentences=5)))
-    assert [row[1] for row in table.rows][:2] == ["static, hinge", "explore, hinge"]
+    assert [row[0] for row in table.rows][:2] == ["static, hinge", "explore, hinge"]
 
 
 def test_few_treebanks_have_rows_of_their_own_and_many_only_rows_over_all():
     few = summary_table(compared(made_grid(treebanks=("UD_A", "UD_B"), sentences=5)))
     assert [row[0] for row in few.rows] == ["A", "A", "B", "B", *["2 treebanks"] * 2]
     many = summary_table(compared(made_grid(treebanks="abcd", sentences=5)))
-    assert [row[:4] for row in many.rows] == [
-        ("4 treebanks", "arc_eager", "static", "12"),
-        ("4 treebanks", "arc_eager", "explore", "12"),
-    ]
-    assert "±" in many.rows[0][4]
+    assert many.title == "LAS on test, 4 treebanks, arc_eager, 12 runs each"
+    assert [row[0] for row in many.rows] == ["static", "explore"]
+    assert "±" in many.rows[0][1]
+
+
+def test_a_p_that_could_not_be_small_is_explained():
+    first_seed = [run for run in two_trainings() if run.cell.seed == 1]
+    one_pair = summary_table(compared(first_seed)).note
+    assert "No p below 1.000 is possible with 1 pair of runs, whatever the scores" in one_pair
+    assert "p < 0.05 takes 6 or more: add seeds." in one_pair
+    assert "their intervals ignore the variation between seeds" in one_pair
+    grid = summary_table(compared(made_grid(treebanks="ab", sentences=5))).note.splitlines()
+    assert "below 0.500 is possible with 3 pairs of runs in 2 comparisons" in grid[1]
+    assert len(grid) == 2  # over both treebanks there are six pairs, which can be enough
 
 
 def test_what_the_report_emphasizes_is_bold():
     comparison = compared(made_grid(treebanks="abcd", gains={"static": 0.0, "explore": 0.2}))
     table = summary_table(comparison)
     assert table.verdicts == ["", comparison.pooled[1].effect.verdict] == ["", "better"]
-    assert f"\033[1m{table.rows[1][5]}\033[0m" in table.to_text(bold=True)
+    assert f"\033[1m{table.rows[1][2]}\033[0m" in table.to_text(bold=True)
 
 
 def test_scores_on_dev_are_called_so(tmp_path):
     on_dev = [replace(run, split="dev") for run in two_trainings()]
     (table,), (note,) = (summary := summary_of(tmp_path, on_dev)).tables, summary.notes
-    assert table.title == "LAS on dev, Made-Up"
+    assert table.title == "LAS on dev, Made-Up, arc_eager, 3 runs each"
     assert note == "UD_Made-Up has no test set: its scores are on dev, on which epochs were chosen."
     page = summary.paths["report"].read_text(encoding="utf-8")
     assert "All scores on dev" in page
     assert "LAS on test" not in page
     both = compared([*on_dev, *two_trainings(treebank="UD_B")])
-    assert summary_table(both).title == "LAS on test or dev"
+    assert summary_table(both).title == "LAS on test or dev, arc_eager"
 
 
 def test_a_difference_over_some_seeds_is_explained_and_of_many_notes_the_first_are_shown(tmp_path):
@@ -110,7 +126,7 @@ def test_dyparse_report_prints_the_table_and_the_paths_and_names_unfinished_runs
     (tmp_path / "killed" / "metrics.jsonl").touch()
     status, out, err = dyparse_command("report", tmp_path, "-o", tmp_path / "out")
     assert (status, err) == (0, "")
-    assert re.search(r"\narc_eager  explore      3  75.00 ± 13.23 +\+15.00 \[.*\]  0.250\n", out)
+    assert re.search(r"\nexplore   75.00 ± 13.23 +\+15.00 \[.*\]  0.250\n", out)
     assert "1 of 7 runs left out, not finished: killed.\n" in out
     assert f"report    {tmp_path / 'out' / 'report.html'}\n" in out
     assert "\033" not in out

@@ -14,6 +14,8 @@ from dyparse.config.application import (
     config_files,
     run_application,
 )
+from dyparse.config.build import checked
+from dyparse.config.options import TrainOptions
 from dyparse.errors import ConfigError
 
 
@@ -102,6 +104,13 @@ def test_a_yaml_file_with_an_error_is_one_message(mine):
     (mine / "experiment/bad.yaml").write_text("# @package _global_\ntrainer: [1\n")
     with pytest.raises(ConfigError, match=r"bad\.yaml"):
         compose_options("train", ["experiment=bad"], mine)
+
+
+def test_an_experiment_without_its_package_line_is_told_so(mine):
+    (mine / "experiment/small.yaml").write_text("seed: 7\n")
+    config = compose_options("train", ["experiment=small"], mine)
+    with pytest.raises(ConfigError, match="must begin with the line `# @package _global_`"):
+        checked(config, TrainOptions)
 
 
 def test_a_choice_of_nothing_is_one_message():

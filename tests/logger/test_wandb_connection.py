@@ -39,15 +39,8 @@ def test_the_server_gets_every_epoch_but_no_token_and_no_path_of_the_machine(und
             assert not [body for _, body in server.received if secret.encode() in body]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "breaks_off",
-        pytest.param("nonsense", marks=pytest.mark.slow),
-        pytest.param("fails", marks=pytest.mark.slow),
-        pytest.param("stalls", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["breaks_off", "nonsense", "fails", "stalls"])
 def test_a_server_that_fails_in_the_middle_loses_no_training(fault, undisturbed, tmp_path):
     with wandb_server(fault) as server:
         done = run("train.py", *SMALL, *ONLINE, cwd=tmp_path, **server.environment)

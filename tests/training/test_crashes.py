@@ -142,6 +142,7 @@ def test_where_the_model_cannot_be_saved_training_ends_with_the_last_good_state(
     assert outcome(tmp_path / "run") == undisturbed[0]
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_one_message_of_a_real_process(tmp_path):
     def small_files_only():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -308,6 +309,7 @@ def test_scores_on_a_previous_test_set_come_with_a_warning(tmp_path):
         train(config, read=fewer)
 
 
+@pytest.mark.slow
 def test_standard_output_that_ends_is_named_and_the_training_is_saved(undisturbed, tmp_path):
     process = started(tmp_path, "output=run")
     while not process.stdout.readline().startswith("epoch"):

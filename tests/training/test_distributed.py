@@ -58,11 +58,18 @@ def curve(path):
 @pytest.mark.parametrize(
     "changed",
     [
-        ["exploration=explore", "trainer.max_gradient_norm=0.05"],  # the size of gradients shows
-        ["exploration=dagger_replay"],
-        ["exploration=dagger_replay", "trainer.rollout_ahead=true"],
+        pytest.param(
+            ["exploration=explore", "trainer.max_gradient_norm=0.05"],  # their size shows
+            marks=pytest.mark.slow,
+            id="clipped",
+        ),
+        pytest.param(["exploration=dagger_replay"], id="dagger_replay"),
+        pytest.param(
+            ["exploration=dagger_replay", "trainer.rollout_ahead=true"],
+            marks=pytest.mark.slow,
+            id="ahead",
+        ),
     ],
-    ids=["clipped", "dagger_replay", "ahead"],
 )
 def test_two_processes_give_the_result_of_one_with_the_same_batches(tmp_path, changed):
     one, two = tmp_path / "one", tmp_path / "two"
@@ -79,6 +86,7 @@ def test_two_processes_give_the_result_of_one_with_the_same_batches(tmp_path, ch
     assert {path.name for path in two.iterdir()} == {path.name for path in one.iterdir()}
 
 
+@pytest.mark.slow
 def test_two_processes_that_were_killed_resume(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     options = [*SMALL, "exploration=dagger_replay"]

@@ -86,16 +86,14 @@ def test_differences_are_named_as_options_are():
 
 def test_a_sweep_runs_every_combination_in_its_own_directory(tmp_path):
     small = ["trainer.max_sentences=12", "trainer.max_tokens_per_batch=30", "encoder.hidden=8"]
-    sweep = ["exploration=static,explore", "seed=1,2", "threads=1"]
+    sweep = ["exploration=static,explore", "seed=2", "threads=1"]
     done = run("train.py", "-m", "trainer=debug", *small, *sweep, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     runs = [path for path in (tmp_path / "outputs").iterdir() if path.is_dir()]
     names = sorted(path.name.rpartition("-")[0] for path in runs)
     assert names == [
-        f"arc_eager-{exploration}-sample-seed{seed}"
-        for exploration in ("explore", "static")
-        for seed in (1, 2)
+        f"arc_eager-{exploration}-sample-seed2" for exploration in ("explore", "static")
     ]
     models = list(tmp_path.glob("outputs/*/model/model.safetensors"))
-    assert len({path.read_bytes() for path in models}) == 4
+    assert len({path.read_bytes() for path in models}) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"outputs"}

@@ -281,7 +281,8 @@ def test_printed_commands_work_with_any_name_of_a_directory(name, saved, tmp_pat
 def test_a_treebank_that_is_not_there_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for overrides in (
-        ["treebank=ud", "treebank.root=none"],
+        ["treebank=ud"],
+        ["treebank=ud", "treebank.root=none", "treebank.name=UD_A-B"],
         ["treebank=files"],
         ["treebank=files", "treebank.train=none.conllu"],
     ):
@@ -361,8 +362,8 @@ def test_wandb_without_an_account_runs_offline_and_nothing_fails(tmp_path):
 def test_help_lists_choices_and_options(script, tmp_path):
     done = run(script, "--help", cwd=tmp_path)
     assert done.returncode == 0
-    assert "treebank: files, sample, ud" in done.stdout
-    assert "threads: null" in done.stdout
+    assert "treebank=sample " in done.stdout
+    assert "threads=null " in done.stdout
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dyparse.comparison.groups import ALL
 from dyparse.comparison.report.table import interval, signed
-from dyparse.comparison.significance import SIGNIFICANT
+from dyparse.comparison.significance import SIGNIFICANT, pairs_needed
 from dyparse.comparison.statistics import Comparison, Effect, Pooled
 
 
@@ -103,14 +103,8 @@ def _wide(rows: Sequence[tuple[Pooled, Effect]]) -> str:
 
 
 def _doubts(rows: Sequence[tuple[Pooled, Effect]], undecided: int) -> str:
-    """Whether the test over sentences is significant, and whether there are too few runs.
-
-    n pairs of runs have 2ⁿ exchanges, two of which are as extreme as what was observed; Holm's
-    correction multiplies the least p of the undecided comparisons by their number.
-    """
-    needed = 1
-    while undecided * 2 / 2**needed >= SIGNIFICANT:
-        needed += 1
+    """Whether the test over sentences is significant, and whether there are too few runs."""
+    needed = pairs_needed(undecided)
     lacking = [
         (row, effect)
         for row, effect in rows
