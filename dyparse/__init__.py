@@ -33,6 +33,8 @@ def __getattr__(name: str) -> Any:
 def load(directory: str | Path, device: str = "cpu") -> "Parser":
     """The parser saved in a model directory, or by the training whose directory this is.
 
+    It may also be the name of an installed package with a model, or `hf://OWNER/NAME`, a model on
+    the Hugging Face Hub (`hf://OWNER/NAME@REVISION` for a branch, tag or commit).
     `dyparse.errors.CheckpointError` says what is wrong with one.
     """
     from dyparse.runtime.entry import limit_shape_caches

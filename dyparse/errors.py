@@ -18,7 +18,7 @@ class NoSplitError(TreebankError):
 
 
 class CheckpointError(DyparseError):
-    """A model directory is missing, damaged, or of another version."""
+    """A model is missing, damaged or of another version; or the Hub does not give or take it."""
 
 
 class ConfigError(DyparseError):

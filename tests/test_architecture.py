@@ -8,9 +8,9 @@ from helpers.tiny import PROJECT
 
 ROOT = PROJECT / "dyparse"
 ORDER = (  # top to bottom; one line of the plan
-    "cli > comparison > training | parsing > evaluation > model > decoding > rollout > "
-    "system | exploration | loss | encoder | head | treebank | logger > feature > data > drawing > "
-    "tensors > config > runtime > errors | version"
+    "cli > publishing > comparison > training | parsing > evaluation > model > decoding > "
+    "rollout > system | exploration | loss | encoder | head | treebank | logger > feature > "
+    "data > drawing > tensors > config > runtime > errors | version"
 )
 LEVEL = {
     name: level for level, names in enumerate(ORDER.split(" > ")) for name in names.split(" | ")

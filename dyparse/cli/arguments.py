@@ -16,6 +16,10 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 STDIN = "-"
 TREEBANK = "`sample`, the directory of a UD treebank, its name if it is in ./ud, or a CoNLL-U file"
+MODEL = (
+    "directory of a model or of its run, as training prints it; or the name of an installed "
+    "package, or hf://OWNER/NAME on the Hugging Face Hub"
+)
 ALTERNATIVE = "NAME or NAME:KEY=VALUE,KEY=VALUE"  # of a choice, such as a transition system
 
 
@@ -45,9 +49,7 @@ def add_on_error(command: argparse.ArgumentParser) -> None:
 
 def add_model(command: argparse.ArgumentParser) -> None:
     """MODEL, of commands that parse."""
-    command.add_argument(
-        "model", metavar="MODEL", help="directory of a model or of its run, as training prints it"
-    )
+    command.add_argument("model", metavar="MODEL", help=MODEL)
 
 
 def add_parsing_options(command: argparse.ArgumentParser) -> None:
@@ -80,6 +82,11 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="batch size (default: %(default)s)",
     )
+    add_imports(command)
+
+
+def add_imports(command: argparse.ArgumentParser) -> None:
+    """--import, of commands that load a model."""
     command.add_argument(
         "--import",
         action="append",
@@ -88,6 +95,29 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         metavar="MODULE",
         help="import a Python module with classes that the model needs; may be repeated",
     )
+
+
+def add_licence(command: argparse.ArgumentParser) -> None:
+    """--license, of commands that share a model."""
+    command.add_argument(
+        "--license",
+        metavar="SPDX",
+        help="licence of the model, such as CC-BY-SA-4.0 (spdx.org/licenses); that of the treebank "
+        "may demand one",
+    )
+
+
+def checked_licence(text: str | None) -> str | None:
+    """The licence in its usual spelling; ConfigError if there is no such one."""
+    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+    try:
+        return canonicalize_license_expression(text) if text else None
+    except InvalidLicenseExpression as error:
+        raise ConfigError(
+            f"--license is {text!r}, expected an identifier of spdx.org/licenses such as "
+            "CC-BY-SA-4.0 or MIT"
+        ) from error
 
 
 def parsing_settings(

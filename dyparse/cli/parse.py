@@ -23,6 +23,7 @@ from dyparse.cli.arguments import (
 from dyparse.data.malformed import SKIP, Skipped
 from dyparse.data.sentence import Sentence
 from dyparse.model.checkpoint_files import digest_of_model, files_of_model
+from dyparse.model.sources import find_model
 from dyparse.parsing.chunks import Chunk, read_chunks
 from dyparse.parsing.reading import blocks_to_cut, checked, read_files
 from dyparse.parsing.settings import Settings, load_parser
@@ -69,8 +70,9 @@ def register(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Parse the input to the output."""
     require_positive(options, "max_tokens_per_batch", "workers", "threads")
-    require_apart({"--output": options.output}, files_of_model(options.model))
-    settings = parsing_settings(options, model=options.model, threads=options.threads)
+    model = find_model(options.model)
+    require_apart({"--output": options.output}, files_of_model(model))
+    settings = parsing_settings(options, model=str(model), threads=options.threads)
     skipped = Skipped(print_notice) if options.on_error == SKIP else None
     files = read_files(map(input_source, options.files or [STDIN]), text=options.text)
     if options.workers == 1:

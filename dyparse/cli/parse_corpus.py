@@ -19,6 +19,7 @@ from dyparse.config.choices import import_modules
 from dyparse.data.malformed import MOST_NAMED, Skipped
 from dyparse.errors import ConfigError
 from dyparse.model.checkpoint_files import digest_of_model
+from dyparse.model.sources import find_model
 from dyparse.parsing.corpus import Job, find_jobs, is_finished
 from dyparse.parsing.ray_pool import LOCAL, Pool, parse_on_ray
 from dyparse.parsing.settings import Settings
@@ -78,11 +79,12 @@ def run(options: argparse.Namespace) -> int:
     require_positive(options, "max_tokens_per_batch", "actors", "threads_per_actor")
     if options.output.exists() and not options.output.is_dir():
         raise ConfigError(f"--output is {options.output}, a file; expected a directory")
+    model = find_model(options.model)
     settings = parsing_settings(
         options,
-        model=str(Path(options.model).resolve()),
+        model=str(Path(model).resolve()),
         threads=options.threads_per_actor,
-        digest=digest_of_model(options.model),
+        digest=digest_of_model(model),
     )
     jobs = find_jobs(options.files, options.output, text=options.text)
     waiting = [job for job in jobs if not is_finished(job, settings)]

@@ -20,6 +20,7 @@ from dyparse.evaluation.score_report import ScoreReport, score_report
 from dyparse.feature import missing_columns
 from dyparse.model.checkpoint_files import MANIFEST, files_of_model
 from dyparse.model.parser import Parser
+from dyparse.model.sources import find_model
 from dyparse.runtime.atomic_files import require_apart, write
 from dyparse.runtime.console import print_line
 from dyparse.runtime.device import prepare_device
@@ -37,10 +38,11 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     treebank: Treebank = build(options.treebank, "treebank")
     device = prepare_device(options.device, options.threads, seed=0)
     import_modules(options.imports)
-    parser = Parser.load(options.model, device, decoding=options.decoding)
-    warn_of_sample(Path(options.model), treebank.name)
+    model = find_model(options.model)
+    parser = Parser.load(model, device, decoding=options.decoding)
+    warn_of_sample(Path(model), treebank.name)
     gold = treebank.read(options.split)
-    require_apart(written, [*{s.path for s in gold}, *files_of_model(options.model)])
+    require_apart(written, [*{s.path for s in gold}, *files_of_model(model)])
     if missing := missing_columns(parser.collator.features, gold):
         raise ConfigError(
             f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "

@@ -53,7 +53,7 @@ class ModelFiles:
         size_of(path / CONFIG)  # the clearer message where there is no model at all
         if not os.path.lexists(path / MANIFEST):
             raise damaged(path / MANIFEST, "it is missing: was saving interrupted?")
-        return cls(path, _checksums(path / MANIFEST))
+        return cls(path, read_manifest(path / MANIFEST))
 
     def encoder_files(self) -> list[str]:
         """Names of the encoder's own files, without their directory."""
@@ -66,6 +66,12 @@ class ModelFiles:
             contents[name] = self.read(f"{ENCODER}/{name}", most)
             most -= len(contents[name])
         return contents
+
+    def contents(self) -> dict[str, bytes]:
+        """All files of the model, by name, and their manifest."""
+        manifest = read_file(self.directory / MANIFEST, MOST_BYTES[MANIFEST])
+        listed = {name: self.read(name, size_of(self.directory / name)) for name in self.checksums}
+        return {**listed, MANIFEST: manifest}
 
     def read(self, name: str, most: int | None = None) -> bytes:
         """All of a file, if it is not larger than `most` and is the one that was written."""
@@ -265,8 +271,8 @@ def _manifest(checksums: Mapping[str, str]) -> bytes:
     return "".join(f"{digest}  {name}\n" for name, digest in checksums.items()).encode()
 
 
-def _checksums(path: Path) -> dict[str, str]:
-    """The manifest's checksums; it lists the files of a model, each once, and nothing else."""
+def read_manifest(path: Path) -> dict[str, str]:
+    """The checksums in a manifest; it lists the files of a model, each once, and nothing else."""
     *lines, rest = read_file(path, MOST_BYTES[MANIFEST]).decode("ascii", "replace").split("\n")
     found = [(match[2], match[1]) for line in lines if (match := LINE.fullmatch(line))]
     names = [name for name, _ in found]

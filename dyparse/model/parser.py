@@ -26,6 +26,7 @@ from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
 from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, several
 from dyparse.model.network import Model
 from dyparse.model.parts import ModelConfig, ModelParts
+from dyparse.model.sources import find_model
 from dyparse.rollout.scorer import Scorer
 from dyparse.runtime.device import find_device
 from dyparse.runtime.threads import at_once, thread_pool
@@ -95,7 +96,8 @@ class Parser:
         precision: str = "float32",
         decoding: str = "greedy",
     ) -> "Parser":
-        """The parser saved in a model directory, or in the directory of a run.
+        """The parser saved in a model directory or in the directory of a run, in an installed
+        package (by its name), or on the Hugging Face Hub (hf://OWNER/NAME).
 
         CheckpointError says what is wrong with one.
 
@@ -107,7 +109,7 @@ class Parser:
             chosen = load_decoding(decoding)
         except ValueError as error:
             raise ConfigError(f"decoding: {error}") from error
-        parser = cls.of(read_checkpoint(directory))
+        parser = cls.of(read_checkpoint(find_model(directory)))
         parser.model.to(find_device(str(device))).eval()
         return replace(parser, precision=precision, decoding=chosen)
 

@@ -1,0 +1,53 @@
+"""The command that trains a model again, from the options that its run has written."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from dyparse.config.application import compose_options
+from dyparse.config.choices import for_hydra
+from dyparse.errors import ConfigError
+from dyparse.model.plain_yaml import load_plain_yaml
+from dyparse.training.run_directory import CONFIG, NOT_LEARNED
+
+CHOICES = ("system", "exploration", "loss", "encoder", "treebank")
+
+
+def training_command(run: Path) -> str:
+    """`dyparse train` with the options of a run that are not the default.
+
+    Empty if they cannot be read, or classes of one's own took part.
+    """
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError):
+        options: Any = load_plain_yaml((run / CONFIG).read_bytes())
+        targets = {choice: options[choice]["_target_"].split(".") for choice in CHOICES}
+        if all(path[0] == "dyparse" for path in targets.values()):
+            chosen = {choice: path[-2] for choice, path in targets.items()}
+            return shlex.join(["dyparse", "train", *_overrides(options, chosen)])
+    return ""
+
+
+def _overrides(options: dict[str, Any], chosen: dict[str, str]) -> Iterator[str]:
+    """The choices, all other options that differ from their default, and the seed."""
+    composed = compose_options("train", [f"{choice}={name}" for choice, name in chosen.items()])
+    defaults = dict(_flat(OmegaConf.to_container(composed)))
+    if chosen["treebank"] == "ud":  # by its name: `dyparse download` places it where it is found
+        chosen = {**chosen, "treebank": options["treebank"].pop("name")}
+        del options["treebank"]["root"]
+    changed = {n: value for n, value in _flat(options) if value != defaults.get(n)}
+    for name, value in {**chosen, **changed, "seed": options["seed"]}.items():
+        yield f"{name}={for_hydra(value) if isinstance(value, str) else json.dumps(value)}"
+
+
+def _flat(options: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Options that decide what is learned, with their full names; classes are left out."""
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif name != "_target_" and f"{prefix}{name}".split(".")[0] not in NOT_LEARNED:
+            yield f"{prefix}{name}", value

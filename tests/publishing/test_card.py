@@ -1,0 +1,121 @@
+"""The card of a model says what its run tells, in metadata that the Hub reads, and no path."""
+
+import getpass
+import json
+import re
+import shutil
+import socket
+
+import pytest
+import yaml
+from helpers.documents import blocks, commands_starting, require_valid
+from omegaconf import OmegaConf
+
+import dyparse
+from dyparse.config.application import compose_options
+from dyparse.publishing.card import Described, model_card
+from dyparse.publishing.languages import CODES, language_code
+from dyparse.training.run_directory import differences
+from dyparse.treebank._names import files_of, with_named_treebanks
+
+OPTIONS = (
+    "trainer=debug",
+    "system.root=first",
+    "encoder.hidden=6",
+    "encoder.features=[word,upos,'subword:buckets=300']",
+    "exploration=explore",
+)
+NAME = "hf://me/model"
+
+
+@pytest.fixture(scope="module")
+def trained(once):
+    """The directory of a small run, on a treebank in a directory of the user's."""
+
+    def make(path):
+        treebank = path / "secret place" / "UD_English-Tiny"
+        treebank.mkdir(parents=True)
+        for file in files_of("sample")[1]:
+            split = file.rsplit("/", 1)[1].removesuffix(".conllu")
+            shutil.copy(file, treebank / f"en_tiny-ud-{split}.conllu")
+        dyparse.train(*OPTIONS, treebank=treebank, output=path / "run", seed=7)
+
+    return once("carded", make) / "run"
+
+
+@pytest.fixture(scope="module")
+def card(trained):
+    return model_card(Described.read(trained / "model"), NAME, "dyparse[hub]", "CC-BY-SA-4.0")
+
+
+def test_its_metadata_is_yaml_that_the_hub_knows(card):
+    _, front, page = str(card).split("---\n", 2)
+    assert yaml.safe_load(front) == {
+        "language": ["en"],
+        "license": "cc-by-sa-4.0",
+        "library_name": "dyparse",
+        "pipeline_tag": "token-classification",
+        "tags": ["dyparse", "dependency-parsing", "universal-dependencies"],
+    }
+    assert page.startswith("\n# me/model\n")
+
+
+def test_it_has_the_scores_of_the_run_with_intervals(card, trained):
+    result = json.loads((trained / "result.json").read_text())
+    scores = [result["test"][metric] for metric in ("uas", "las", "clas")]
+    (row,) = (line for line in card.page.splitlines() if line.startswith("| test |"))
+    found = re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]", row)
+    assert [score for score, _, _ in found] == [f"{score:.2f}" for score in scores]
+    assert all(float(low) <= float(score) <= float(high) for score, low, high in found)
+    assert found[0][1] < found[0][2]
+
+
+def test_its_commands_are_valid_and_train_with_the_options_of_the_run(
+    card, trained, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    commands = commands_starting("dyparse", text=card.page)
+    assert [words[0] for words in commands] == ["parse", "download", "train", "evaluate"]
+    for words in commands:
+        require_valid(words)
+    again = compose_options("train", with_named_treebanks(commands[2][1:]))
+    assert differences(OmegaConf.load(trained / "config.yaml"), again) == []
+
+
+def test_it_names_no_place_of_the_machine(card, trained):
+    for secret in (str(trained), "secret place", socket.gethostname(), f"/{getpass.getuser()}"):
+        assert secret not in str(card)
+
+
+def test_it_says_what_the_model_cannot_do(card):
+    assert "It reads UPOS: the input needs these tags" in card.page
+    assert "split into sentences and words" in card.page
+
+
+def test_a_model_alone_has_a_card_without_scores_and_training(model_directory):
+    card = model_card(Described.read(model_directory), "my-model", "my-model")
+    assert "No scores were saved" in card.page
+    assert "Reproduce" not in card.page
+    assert 'dyparse.load("my-model")' in blocks("python", card.page)[0]
+    assert "language" not in card.metadata
+
+
+def test_a_result_of_another_model_is_not_its_result(trained, model_directory, tmp_path):
+    shutil.copytree(model_directory, tmp_path / "model")
+    shutil.copy(trained / "result.json", tmp_path)
+    assert Described.read(tmp_path / "model").result is None
+
+
+@pytest.mark.parametrize(
+    ("treebank", "code"),
+    [
+        ("UD_English-LinES", "en"),
+        ("UD_Old_French-SRCMF", "fro"),
+        ("UD_Klingon-X", None),
+        ("de_gsd-ud-train", "de"),
+        ("sample", None),
+    ],
+)
+def test_the_name_of_a_treebank_tells_its_language(treebank, code):
+    assert language_code(treebank) == code
+    assert all(2 <= len(known) <= 3 and known.islower() for known in CODES.values())
