@@ -69,10 +69,11 @@ def run(options: argparse.Namespace) -> int:
         name: parsed_file(gold, list(read_sentences(input_source(name), trees=True)))
         for name in options.files
     }
-    scored = score_files(files, baseline=options.baseline, punctuation=not options.no_punctuation)
+    punctuation = not options.no_punctuation
+    scored = score_files(files, baseline=options.baseline, punctuation=punctuation)
     tables = [score_table(scored)]
     if options.by:
-        tables.append(arc_table(files, options.by))
+        tables.append(arc_table(files, options.by, punctuation=punctuation))
     contents = {}
     if options.json:
         contents[options.json] = _json(options, scored, files)
@@ -110,15 +111,16 @@ def _json(
 
     from dyparse.comparison.file_scores import arcs_by
 
+    punctuation = not options.no_punctuation
     rows: list[dict[str, Any]] = [row.to_dict() for row in scored]
     if options.by:
         for row in rows:
-            arcs = arcs_by(files[row["file"]], options.by)
+            arcs = arcs_by(files[row["file"]], options.by, punctuation=punctuation)
             row[f"by_{options.by}"] = {name: asdict(scores) for name, scores in arcs.items()}
     content = {
         "gold": options.gold,
         "baseline": options.baseline,
-        "punctuation": not options.no_punctuation,
+        "punctuation": punctuation,
         "files": rows,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -118,6 +118,18 @@ def test_scores_by_class_of_arcs_are_those_of_evaluate():
     assert arcs_by(file, "label") == report.by_label
 
 
+def test_scores_by_class_of_arcs_can_leave_out_punctuation(files, dyparse_command):
+    file = parsed_file(DEV, worse(DEV, 0.3))
+    for kind in ("label", "length"):
+        arcs = arcs_by(file, kind, punctuation=False).values()
+        assert sum(scores.gold for scores in arcs) == (~file.gold.punctuation).sum()
+        assert sum(scores.predicted for scores in arcs) == (~file.gold.punctuation).sum()
+    gold = files[0]
+    out = dyparse_command("score", gold, gold, "--by", "label", "--no-punctuation")[1]
+    assert "punct" not in out.replace("punctuation", "")
+    assert "without punctuation" in out
+
+
 def test_differences_have_an_interval_and_a_corrected_p():
     files = {
         name: parsed_file(DEV, worse(DEV, probability, seed))
