@@ -81,6 +81,17 @@ def files_of(name: str) -> tuple[str, list[str]]:
     )
 
 
+def files_of_split(name: str, split: str) -> list[str]:
+    """The CoNLL-U files of a split of a treebank; a file alone is any split."""
+    _, found = files_of(name)
+    if find_named(name).choice == "files":
+        return found
+    of_split = [p for p in found if Path(p).stem == split or f"-ud-{split}" in Path(p).name]
+    if not of_split:
+        raise TreebankError(f"{name}: no {split} split in it; name a file, or another treebank")
+    return of_split
+
+
 def with_named_treebanks(arguments: Sequence[str], *, every_split: bool = False) -> list[str]:
     """Options of training or evaluation in which `treebank=` may name a place.
 

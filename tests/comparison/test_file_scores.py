@@ -17,6 +17,7 @@ from dyparse.comparison.file_scores import arcs_by, parsed_file, score_files, sc
 from dyparse.data.conllu import read_sentences
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.evaluation.score_report import score_report
+from dyparse.treebank._names import files_of
 
 LETTERS = list("aab")
 LABELS = ["nsubj", "nsubj:pass", "case", "punct"]
@@ -198,6 +199,21 @@ def test_one_file_may_be_standard_input_and_scores_by_class_are_added(files, dyp
     _, out, _ = dyparse_command("score", gold, good, gold, "--by", "label")
     _, table = out.split("\n\n")
     assert table.split()[:4] == ["label", "gold", str(good), str(gold)]
+
+
+def test_the_gold_file_may_be_the_test_split_of_a_treebank(
+    files, tmp_path, monkeypatch, dyparse_command
+):
+    monkeypatch.chdir(tmp_path)
+    for split, text in (("train", "no CoNLL-U"), ("test", files[0].read_text())):
+        (tmp_path / "ud/UD_Toy-One").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"ud/UD_Toy-One/toy-ud-{split}.conllu").write_text(text)
+    for gold in ("UD_Toy-One", "ud/UD_Toy-One"):
+        assert dyparse_command("score", gold, "bad") == dyparse_command("score", "gold", "bad")
+    assert "100.00" in dyparse_command("score", "sample", files_of("sample")[1][2])[1]
+    (tmp_path / "ud/UD_Toy-One/toy-ud-test.conllu").unlink()
+    result = dyparse_command("score", "UD_Toy-One", "bad")
+    assert_one_message(result, "UD_Toy-One: no test split in it; name a file")
 
 
 def test_words_and_sentences_are_shown_if_a_parser_split_the_text_otherwise(
