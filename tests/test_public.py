@@ -38,6 +38,7 @@ def test_a_run_has_scores_a_curve_and_a_parser(run, here):
     assert [figures["epoch"] for figures in run.curve] == [1]
     assert run.curve[0]["dev_las"] == pytest.approx(run.scores["dev"]["las"])
     assert 0 <= run.scores["test"]["las"] <= run.scores["test"]["uas"] <= 100
+    assert 0 <= run.scores["test"]["clas"] <= 100
     assert len(run.parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")])) == 3
     assert repr(run) == (
         f"<TrainedRun {run.directory}: dev LAS {run.scores['dev']['las']:.2f}, "
@@ -56,6 +57,7 @@ def test_a_model_or_its_run_is_evaluated_on_a_treebank_or_file(run, here, capsys
     report = dyparse.evaluate(run, path)
     assert report.all_words.las == 100
     assert repr(report) == "<ScoreReport: UAS 100.00, LAS 100.00; print it for all figures>"
+    assert report._repr_html_().startswith("<pre>")
     assert dyparse.evaluate(run.model, path, split="dev").all_words.words == 148
     assert capsys.readouterr().out == ""
 

@@ -24,7 +24,7 @@ def register(commands: Commands) -> None:
         description="Score parsed files: UAS and LAS with full labels, and LAS and CLAS with\n"
         "universal labels as in the CoNLL 2018 shared task. With several files, the LAS of each\n"
         "is compared with that of the first: difference, bootstrap interval (95 %) and p of a\n"
-        "paired permutation test over sentences, corrected after Holm.\n\n"
+        "paired permutation test over sentences, Holm-corrected.\n\n"
         "Files with other words or sentences than the gold file, but the same text, are aligned\n"
         "as in the shared task; then all scores are F1, and those of words and sentences are\n"
         "shown too.",

@@ -43,7 +43,7 @@ class SweepTable(Callback):
             with self._list(config).open("a", encoding="utf-8") as file:
                 file.write(f"{directory_of(job_return.cfg)}\n")
 
-    def on_multirun_end(self, **_: Any) -> None:
+    def on_multirun_end(self, config: DictConfig, **_: Any) -> None:  # noqa: ARG002 - of Hydra
         """Print a table of the runs, best first, and where their list is."""
         print_finished_runs()
 

@@ -206,7 +206,7 @@ def arcs_by(file: ParsedFile, kind: str, *, punctuation: bool = True) -> dict[st
 
 @dataclass(frozen=True)
 class Scored:
-    """A file with its scores and its difference in LAS to the baseline."""
+    """A file with its scores and its difference in LAS from the baseline."""
 
     file: str
     scores: FileScores
@@ -277,8 +277,8 @@ def score_table(scored: Sequence[Scored]) -> Table:
     note = "2018: universal labels, as in the CoNLL 2018 shared task."
     if several:
         note += (
-            f" Differences in LAS to {scored[0].baseline}; p: exchanging sentences, corrected "
-            "after Holm."
+            f" Differences in LAS from {scored[0].baseline}; p: paired permutation test over "
+            "sentences, Holm-corrected."
         )
     return Table(
         "scores",

@@ -74,7 +74,7 @@ class TrainedRun:
     """A finished training: its directory, and what is in there."""
 
     directory: Path
-    scores: dict[str, dict[str, float]]  # by split, dev and test: uas, las, sentences, words
+    scores: dict[str, dict[str, float]]  # by split, dev and test: uas, las, clas, …
     curve: list[dict[str, float]]  # figures of every epoch, as in metrics.jsonl
 
     @classmethod

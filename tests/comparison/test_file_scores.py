@@ -167,7 +167,9 @@ def test_dyparse_score_prints_a_row_per_file_and_writes_json_and_csv(
     assert "[−" in first
     assert first.endswith("< 0.001")
     assert len(second.split()) == 5
-    assert f"Differences in LAS to {good}" in note
+    assert (
+        f"Differences in LAS from {good}; p: paired permutation test over sentences, Holm-" in note
+    )
     content = json.loads((tmp_path / "o.json").read_text())
     assert [row["file"] for row in content["files"]] == [str(bad), str(good)]
     (row, base) = csv.DictReader((tmp_path / "o.csv").open(newline=""))
