@@ -32,7 +32,8 @@ from dyparse.runtime.atomic_files import write
 TITLE = "Static against dynamic oracles"  # of a report, unless another is given
 SETTINGS = "settings.csv"
 ABOUT = (
-    "LAS: mean ± standard deviation over seeds. p: exchanging pairs of runs, corrected after Holm."
+    "LAS: mean ± standard deviation over seeds. p: paired permutation test over runs, "
+    "Holm-corrected."
 )
 MOST_TREEBANKS = 3  # with a row of their own; with more there are rows over all of them only
 MOST_NAMED = 3
