@@ -30,8 +30,8 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def load(directory: str | Path, device: str = "cpu") -> "Parser":
-    """The parser saved in a model directory, or by the training whose directory this is.
+def load(directory: "str | Path | TrainedRun", device: str = "cpu") -> "Parser":
+    """The parser of a run, or saved in a model directory or in the directory of a run.
 
     It may also be the name of an installed package with a model, or `hf://OWNER/NAME`, a model on
     the Hugging Face Hub (`hf://OWNER/NAME@REVISION` for a branch, tag or commit).
@@ -42,7 +42,7 @@ def load(directory: str | Path, device: str = "cpu") -> "Parser":
     limit_shape_caches()  # before torch is imported
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
-    return Parser.load(directory, device)
+    return Parser.load(_model_directory(directory), device)
 
 
 def train(*overrides: str, **options: Any) -> "TrainedRun":
@@ -51,7 +51,8 @@ def train(*overrides: str, **options: Any) -> "TrainedRun":
         run = dyparse.train("trainer=debug", treebank="sample", system="attardi", seed=2)
         run.scores["dev"]["las"], run.curve, run.parser
 
-    A run with the same options that is finished already is not trained again. DyparseError, and
+    A run with the same options that is finished already is not trained again. Training seeds the
+    random generators of Python, numpy and torch. DyparseError, and
     its subclasses in `dyparse.errors`, say what is wrong with options or treebank.
     """
     import dyparse.runtime.entry  # noqa: F401 - before torch, which reads its settings of threads
@@ -72,7 +73,7 @@ def evaluate(
     """
     from dyparse.evaluation.evaluate import evaluate_with
 
-    place = getattr(model, "directory", model)  # of a run
+    place = _model_directory(model)
     return evaluate_with({"model": place, "treebank": treebank, "split": split, **options})
 
 
@@ -99,3 +100,14 @@ def compare(
     from dyparse.comparison.experiment import compare_with  # it imports torch, which is slow
 
     return compare_with(overrides, axes or {}, Path(output), experiment, jobs)
+
+
+def _model_directory(model: Any) -> str | Path:
+    """The directory of a run or model; TypeError for anything else."""
+    place = getattr(model, "directory", model)  # of a run
+    if isinstance(place, str | Path):
+        return place
+    raise TypeError(
+        f"the model is {model!r}, expected the directory of a model or of its run, or what "
+        "dyparse.train returns; a parser is saved with parser.save(directory, {})"
+    )

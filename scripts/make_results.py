@@ -181,7 +181,7 @@ def large_table(comparison: Comparison) -> Table:
         )
         for line in comparison.lines
     ]
-    header = ("system", "training", "seeds", "UAS", "LAS", "to static [95 %]", "p, sentences")
+    header = ("system", "training", "seeds", "UAS", "LAS", "from static [95 %]", "p, sentences")
     return Table("large", f"{LARGE}", header, rows)
 
 
@@ -207,7 +207,7 @@ def _in_readme(row: Pooled) -> tuple[str, int]:
 
 
 def exploration_table(name: str, comparison: Comparison) -> Table:
-    """The differences of an exploration to the baseline, a row for each system."""
+    """The differences of an exploration from the baseline, a row for each system."""
     rows = [
         _difference(row.key.system, comparison.baseline, row)
         for row in comparison.pooled
@@ -217,7 +217,7 @@ def exploration_table(name: str, comparison: Comparison) -> Table:
 
 
 def way_table(exploration: str, loss: str, ways: Comparison) -> Table:
-    """The difference of one exploration and loss to the default ones, with arc-eager."""
+    """The difference of one exploration and loss from the default ones, with arc-eager."""
     baseline = LOSS if exploration == "explore" else "explore"
     rows = [
         _difference("arc_eager", baseline, row)

@@ -2,11 +2,14 @@
 
 import os
 import pkgutil
+import random
 import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import torch
 from helpers.made_results import quick_figures
 
 import dyparse
@@ -35,6 +38,7 @@ def test_a_run_has_scores_a_curve_and_a_parser(run, here):
     assert [figures["epoch"] for figures in run.curve] == [1]
     assert run.curve[0]["dev_las"] == pytest.approx(run.scores["dev"]["las"])
     assert 0 <= run.scores["test"]["las"] <= run.scores["test"]["uas"] <= 100
+    assert 0 <= run.scores["test"]["clas"] <= 100
     assert len(run.parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")])) == 3
     assert repr(run) == (
         f"<TrainedRun {run.directory}: dev LAS {run.scores['dev']['las']:.2f}, "
@@ -53,8 +57,29 @@ def test_a_model_or_its_run_is_evaluated_on_a_treebank_or_file(run, here, capsys
     report = dyparse.evaluate(run, path)
     assert report.all_words.las == 100
     assert repr(report) == "<ScoreReport: UAS 100.00, LAS 100.00; print it for all figures>"
+    assert report._repr_html_().startswith("<pre>")
     assert dyparse.evaluate(run.model, path, split="dev").all_words.words == 148
     assert capsys.readouterr().out == ""
+
+
+def test_a_run_is_loaded_like_its_model_and_a_parser_is_no_directory(run):
+    assert dyparse.load(run).model.state_dict().keys() == run.parser.model.state_dict().keys()
+    assert type(run).read(str(run.directory)) == run
+    for function in (dyparse.load, dyparse.evaluate):
+        with pytest.raises(TypeError, match=r"<Parser.*, expected the directory .* parser\.save"):
+            function(run.parser)
+
+
+def test_evaluation_leaves_threads_and_random_generators_alone_and_training_the_threads(run):
+    def state():
+        return random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()
+
+    before, threads = state(), torch.get_num_threads()
+    dyparse.evaluate(run, split="dev", threads=threads + 1)
+    assert state() == before
+    assert torch.get_num_threads() == threads
+    dyparse.train(*SMALL, treebank="sample", seed=3, threads=threads + 1)
+    assert torch.get_num_threads() == threads
 
 
 def test_a_model_of_another_treebank_is_not_scored_on_the_sample_in_silence(run, here):
@@ -79,9 +104,17 @@ def test_wrong_options_are_errors_that_name_them(here):
         dyparse.train(treebank="UD_English-LinES")
     with pytest.raises(ConfigError, match=r"no axis 'seeds'; .* did you mean 'seed'"):
         dyparse.compare(axes={"seeds": [1]})
-    for axes in ({"system": "arc_eager"}, {"seed": ["1"]}, {"seed": "12"}):
+    for axes in ({"system": "arc_eager"}, {"seed": ["1"]}, {"seed": "12"}, {"seed": 3}):
         with pytest.raises(ConfigError, match="expected a list of"):
             dyparse.compare(axes=axes)
+    for call, message in (
+        (lambda: dyparse.compare("seed=1"), r"^seed=1: .* use axes=\{'seed': \[…\]\} instead$"),
+        (lambda: dyparse.compare("experiment=fast"), "use experiment='fast' instead$"),
+        (lambda: dyparse.compare(axes={"system": ["foo"]}), "^system foo: no system 'foo'"),
+        (lambda: dyparse.compare(axes={"treebank": ["foo"]}), "^treebank foo: no such file"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()
     with pytest.raises(ConfigError, match="jobs is 0"):
         dyparse.compare(jobs=0)
     assert not (here / "compare").exists()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import defaultdict
+from statistics import mean, stdev
 
 import pytest
 import yaml
@@ -15,6 +17,7 @@ from helpers.tiny import PROJECT
 
 import dyparse
 import dyparse.system
+from dyparse.evaluation.run_result import finished_results
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -34,7 +37,26 @@ def test_it_has_one_or_two_screens_and_its_pictures() -> None:
     assert len(README.splitlines()) <= 110
     assert "](docs/figures/tree.svg)" in README
     (table,) = re.findall(r"<!-- readme -->\n(.*?)<!-- /readme -->", README, re.DOTALL)
-    assert ("static_vs_dynamic.svg" in table) == (RESULTS.exists())
+    assert "static_vs_dynamic.svg" in table
+
+
+def test_the_table_has_the_scores_of_all_81_runs() -> None:
+    """Its intervals are checked with all other tables, in tests/comparison/test_results.py."""
+    las = defaultdict(list)
+    for _, result in finished_results([RESULTS]):
+        cell = result.cell
+        las[cell.system, cell.exploration, cell.treebank.removeprefix("UD_")].append(
+            (cell.seed, result.test["las"])
+        )
+    assert sum(map(len, las.values())) == 81
+    (table,) = re.findall(r"<!-- readme -->\n(.*?)<!-- /readme -->", README, re.DOTALL)
+    header, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines() if "|" in line]
+    assert len(rows) == 9
+    for system, training, *shown in rows:
+        for treebank, figures in zip(header[2:5], shown, strict=False):
+            seeds, scores = zip(*sorted(las[system, training, treebank]), strict=True)
+            assert seeds == (1, 2, 3)
+            assert figures == f"{mean(scores):.2f} ± {stdev(scores):.2f}"
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

@@ -40,13 +40,14 @@ def register(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for axis, plural in PLURALS.items():
+        more = "; static is added to a single one" if axis == "exploration" else ""
         command.add_argument(
             f"--{axis}",
             action="append",
             dest=plural,
             default=[],
             metavar=axis.upper(),
-            help=f"{ALTERNATIVE}; may be repeated (default: the {plural} of the experiment)",
+            help=f"{ALTERNATIVE}; may be repeated (default: the {plural} of the experiment{more})",
         )
     command.add_argument(
         "--treebank",
@@ -54,7 +55,7 @@ def register(commands: Commands) -> None:
         dest="treebanks",
         default=[],
         metavar="TREEBANK",
-        help=f"{TREEBANK}; may be repeated (default: sample)",
+        help=f"{TREEBANK}; may be repeated (default: that of the experiment, else sample)",
     )
     command.add_argument(
         "--seeds", metavar="LIST", help="such as 1-5 or 1,4,7 (default: those of the experiment)"
@@ -98,7 +99,7 @@ def register(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train the cells that are not finished, and write the report; exit status 2 if one failed."""
     from dyparse.comparison.experiment import Report, experiment_grid, run_experiment
-    from dyparse.comparison.grid import plan
+    from dyparse.comparison.grid import AxisError, plan
 
     require_positive(options, "jobs")
     if options.output.exists() and not options.output.is_dir():
@@ -109,8 +110,13 @@ def run(options: argparse.Namespace) -> int:
         "treebank": options.treebanks,
         "seed": [] if options.seeds is None else numbers_in(options.seeds),
     }
-    grid = experiment_grid(options.experiment, axes, options.files, options.config_dir)
-    tasks = plan(grid, options.output, options.config_dir)
+    try:
+        grid = experiment_grid(
+            options.experiment, axes, options.files, options.config_dir, instead=as_option
+        )
+        tasks = plan(grid, options.output, options.config_dir)
+    except AxisError as error:
+        raise ConfigError(f"--{error}") from error
     unfinished = sum(not task.is_finished for task in tasks)
     sys.stdout.write(
         f"{len(tasks)} cells in {options.output}, {unfinished} of them to be trained\n"
@@ -128,6 +134,11 @@ def run(options: argparse.Namespace) -> int:
     )
     print_summary(summary)
     return 0 if all(task.is_finished for task in tasks) else 2
+
+
+def as_option(part: str, _value: str) -> str:
+    """The option that gives a part of the grid."""
+    return "--seeds" if part == "seed" else f"--{part}"
 
 
 def list_cells(tasks: "list[Task]") -> None:

@@ -63,10 +63,13 @@ def chosen_name(name: str, known: dict[str, Path]) -> str:
 
 def copy(files: dict[str, Path], directory: Path) -> None:
     """Copy files to a directory, in which none of them may be yet."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise ConfigError(f"--output is {directory}: {there} is no directory; choose another place")
     for name in files:
         if (directory / name).exists():
             raise ConfigError(
-                f"{directory / name}: is there already and is not replaced; remove it, or choose "
+                f"{directory / name}: exists already and is not overwritten; remove it, or choose "
                 "another directory"
             )
     for name, path in files.items():

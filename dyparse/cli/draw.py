@@ -142,11 +142,12 @@ def chosen_trees(options: argparse.Namespace) -> Iterator[tuple[str, list[Tree]]
     if names.count(STDIN) > 1:
         raise ConfigError("standard input can be read once; write it to a file to compare it")
     files = [list(treebank_blocks(name)) for name in names]
-    for blocks in files[1:]:
+    given = ["<stdin>" if name == STDIN else name for name in names]
+    for name, blocks in zip(given[1:], files[1:], strict=True):
         if len(blocks) != len(files[0]):
             raise TreebankError(
-                f"{blocks[0].path}: {len(blocks)} sentences, but {len(files[0])} in "
-                f"{files[0][0].path}; compare files with the same sentences"
+                f"{name}: {len(blocks)} sentences, but {len(files[0])} in {given[0]}; compare "
+                "files with the same sentences"
             )
     chosen = [
         find_sentence(options.file, wanted, files[0]) for wanted in options.sentences or [None]

@@ -10,6 +10,7 @@ from dyparse.data.conllu import read_sentences
 from dyparse.errors import ConfigError
 from dyparse.runtime.atomic_files import require_apart, write_all
 from dyparse.runtime.console import shows_colours, standard_output
+from dyparse.treebank._names import files_of_split
 
 if TYPE_CHECKING:  # it imports numpy, which is slow
     from dyparse.comparison.file_scores import ParsedFile, Scored
@@ -23,7 +24,7 @@ def register(commands: Commands) -> None:
         description="Score parsed files: UAS and LAS with full labels, and LAS and CLAS with\n"
         "universal labels as in the CoNLL 2018 shared task. With several files, the LAS of each\n"
         "is compared with that of the first: difference, bootstrap interval (95 %) and p of a\n"
-        "paired permutation test over sentences, corrected after Holm.\n\n"
+        "paired permutation test over sentences, Holm-corrected.\n\n"
         "Files with other words or sentences than the gold file, but the same text, are aligned\n"
         "as in the shared task; then all scores are F1, and those of words and sentences are\n"
         "shown too.",
@@ -32,11 +33,16 @@ def register(commands: Commands) -> None:
         "(parsed.conllu). p is about these outputs, not about training again.\n\n"
         "examples:\n"
         "  dyparse score test.conllu parsed.conllu\n"
+        "  dyparse score ud/UD_English-LinES parsed.conllu\n"
         "  dyparse score run/gold.conllu run/parsed.conllu udpipe.conllu stanza.conllu\n"
         "  dyparse parse model/ test.conllu | dyparse score test.conllu - --by label",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("gold", metavar="GOLD", help=f"gold file; {STDIN} is standard input")
+    command.add_argument(
+        "gold",
+        metavar="GOLD",
+        help=f"gold file, or a treebank, whose test split is meant; {STDIN} is standard input",
+    )
     command.add_argument(
         "files", metavar="SYSTEM", nargs="+", help=f"parsed files; {STDIN} is standard input"
     )
@@ -63,16 +69,18 @@ def run(options: argparse.Namespace) -> int:
     from dyparse.comparison.file_scores import arc_table, parsed_file, score_files, score_table
     from dyparse.comparison.report.export import rows_as_csv
 
-    _require_names(options)
-    gold = list(read_sentences(input_source(options.gold), trees=True))
+    gold_files = [STDIN] if options.gold == STDIN else files_of_split(options.gold, "test")
+    _require_names(options, gold_files)
+    gold = [s for name in gold_files for s in read_sentences(input_source(name), trees=True)]
     files = {
         name: parsed_file(gold, list(read_sentences(input_source(name), trees=True)))
         for name in options.files
     }
-    scored = score_files(files, baseline=options.baseline, punctuation=not options.no_punctuation)
+    punctuation = not options.no_punctuation
+    scored = score_files(files, baseline=options.baseline, punctuation=punctuation)
     tables = [score_table(scored)]
     if options.by:
-        tables.append(arc_table(files, options.by))
+        tables.append(arc_table(files, options.by, punctuation=punctuation))
     contents = {}
     if options.json:
         contents[options.json] = _json(options, scored, files)
@@ -86,10 +94,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _require_names(options: argparse.Namespace) -> None:
+def _require_names(options: argparse.Namespace, gold_files: list[str]) -> None:
     """ConfigError if a file is named twice, or the baseline not at all."""
     options.baseline = options.baseline or options.files[0]
-    names = [options.gold, *options.files]
+    names = [*gold_files, *options.files]
     if names.count(STDIN) > 1:
         raise ConfigError(f"{STDIN} is given twice; standard input can be read once only")
     for name in options.files:
@@ -110,15 +118,16 @@ def _json(
 
     from dyparse.comparison.file_scores import arcs_by
 
+    punctuation = not options.no_punctuation
     rows: list[dict[str, Any]] = [row.to_dict() for row in scored]
     if options.by:
         for row in rows:
-            arcs = arcs_by(files[row["file"]], options.by)
+            arcs = arcs_by(files[row["file"]], options.by, punctuation=punctuation)
             row[f"by_{options.by}"] = {name: asdict(scores) for name, scores in arcs.items()}
     content = {
         "gold": options.gold,
         "baseline": options.baseline,
-        "punctuation": not options.no_punctuation,
+        "punctuation": punctuation,
         "files": rows,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

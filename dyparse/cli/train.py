@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 OPTUNA = "hydra/sweeper=optuna"
+MULTIRUN = ("-m", "--multirun", "hydra.mode=MULTIRUN")
 
 
 def register(commands: Commands) -> None:
@@ -21,19 +22,22 @@ def register(commands: Commands) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Train with the options of a command line."""
-    return run_hydra_command(train_as_configured, "train", with_direction(arguments))
+    require_multirun(arguments)
+    try:
+        return run_hydra_command(train_as_configured, "train", arguments)
+    except SystemExit as stop:
+        if stop.code == 2:  # an error, perhaps of one run of a sweep
+            from dyparse.cli.sweep import print_finished_runs
+
+            print_finished_runs()
+        raise
 
 
-def with_direction(arguments: Sequence[str]) -> list[str]:
-    """The arguments, with Optuna maximizing unless they give a direction: by default it minimizes,
-    and would search for the worst parser. ConfigError if it would not search at all.
-    """
-    direction = "hydra.sweeper.direction"
-    if OPTUNA in arguments and not {"-m", "--multirun"} & set(arguments):
+def require_multirun(arguments: Sequence[str]) -> None:
+    """ConfigError if Optuna is chosen for a single training."""
+    flags = {argument.lstrip("+") for argument in arguments}
+    if OPTUNA in flags and not flags & set(MULTIRUN):
         raise ConfigError(f"{OPTUNA}: without -m there is one training only; add -m")
-    names = [argument.lstrip("+").partition("=")[0] for argument in arguments]
-    is_lacking = OPTUNA in arguments and direction not in names
-    return [*arguments, *([f"{direction}=maximize"] if is_lacking else [])]
 
 
 def train_as_configured(config: "DictConfig") -> float | None:

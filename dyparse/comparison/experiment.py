@@ -26,31 +26,32 @@ class Report:
     baseline: str = BASELINE  # the exploration that others are compared with
 
 
+def _in_python(part: str, value: str) -> str:
+    """How a part of the grid is given to `dyparse.compare`."""
+    return f"experiment={value!r}" if part == "experiment" else f"axes={{{part!r}: […]}}"
+
+
 def experiment_grid(
     experiment: str,
     given: Mapping[str, Sequence[Any]],
     overrides: Sequence[str] = (),
     own: Path | None = None,
+    *,
+    instead: Callable[[str, str], str] = _in_python,
 ) -> Grid:
     """The grid of an experiment, with axes that are given instead of its own.
 
-    `own` is a directory with groups of options of the user's own.
+    `own` is a directory with groups of options of the user's own; `instead` says how a part of the
+    grid is given with this value, for an error about an override of it.
     """
     for override in overrides:
-        key = override.lstrip("+~").partition("=")[0]
+        key, _, value = override.lstrip("+~").partition("=")
         if key in (*AXES, "experiment"):
-            option = "seeds" if key == "seed" else key
-            raise ConfigError(f"{override}: this is a part of the grid; use --{option} instead")
+            remedy = f"use {instead(key, value)} instead"
+            raise ConfigError(f"{override}: this is a part of the grid; {remedy}")
     chosen = [] if experiment == NO_EXPERIMENT else [f"experiment={experiment}"]
     axes = experiment_axes([*chosen, *overrides], own)
-    values: dict[str, Sequence[Any]] = {
-        "system": ["arc_eager"],
-        "exploration": ["static", "explore"],
-        "loss": ["set_nll"],
-        "treebank": ["sample"],
-        "seed": ["1"],
-    }
-    values |= axes | {axis: of_axis for axis, of_axis in given.items() if of_axis}
+    values = axes | {axis: of_axis for axis, of_axis in given.items() if of_axis}
     values["seed"] = [int(seed) for seed in values["seed"]]
     return Grid(values, [*chosen, *overrides])
 
@@ -99,7 +100,8 @@ def compare_with(
         if axis not in AXES:
             raise ConfigError(f"there is no axis {axis!r}; {suggestion(axis, AXES)}")
         kind = int if axis == "seed" else str
-        if isinstance(values, str) or not all(isinstance(value, kind) for value in values):
+        is_list = isinstance(values, Sequence) and not isinstance(values, str)
+        if not is_list or not all(isinstance(value, kind) for value in values):
             raise ConfigError(f"axis {axis} is {values!r}, expected a list of {kind.__name__}")
     tasks = plan(experiment_grid(experiment, axes, overrides), output)
     return run_experiment(

@@ -92,6 +92,15 @@ class ParsedFile:
         )
         return np.asarray((self.gold_word != UNALIGNED) & (gold[self.gold_word] == parsed))
 
+    def counted_words(self, *, punctuation: bool) -> tuple[Flags, Flags]:
+        """[gold W], [W]: the words that count, all of them or all but punctuation.
+
+        An aligned word is punctuation if the gold word is.
+        """
+        is_aligned = self.gold_word != UNALIGNED
+        own = np.where(is_aligned, self.gold.punctuation[self.gold_word], self.parsed.punctuation)
+        return ~self.gold.punctuation | punctuation, ~own | punctuation
+
 
 def parsed_file(gold: Sequence[Sentence], system: Sequence[Sentence]) -> ParsedFile:
     """Align a parsed file with the gold file; TreebankError if its text is another one."""
@@ -136,14 +145,9 @@ class FileScores:
 
 
 def scores_of_file(file: ParsedFile, *, punctuation: bool = True) -> FileScores:
-    """The scores of a parsed file over all words, or over all but punctuation.
-
-    An aligned word is punctuation if the gold word is.
-    """
+    """The scores of a parsed file over all words, or over all but punctuation."""
     K = int(file.gold_sentence[-1]) + 1
-    is_aligned = file.gold_word != UNALIGNED
-    own = np.where(is_aligned, file.gold.punctuation[file.gold_word], file.parsed.punctuation)
-    keep_gold, keep = ~file.gold.punctuation | punctuation, ~own | punctuation
+    keep_gold, keep = file.counted_words(punctuation=punctuation)
     head_right, universal = file.head_right, file.label_right(universal=True)
     is_content, gold_content = (
         np.isin(tree.universal, list(CONTENT_LABELS)) for tree in (file.parsed, file.gold)
@@ -158,7 +162,7 @@ def scores_of_file(file: ParsedFile, *, punctuation: bool = True) -> FileScores:
 
     labelled = head_right & file.label_right()
     counts = {
-        "words": counted(is_aligned),
+        "words": counted(file.gold_word != UNALIGNED),
         "uas": counted(head_right),
         "las": counted(labelled),
         "las_universal": counted(head_right & universal),
@@ -177,15 +181,16 @@ def scores_of_file(file: ParsedFile, *, punctuation: bool = True) -> FileScores:
     )
 
 
-def arcs_by(file: ParsedFile, kind: str) -> dict[str, ArcScores]:
+def arcs_by(file: ParsedFile, kind: str, *, punctuation: bool = True) -> dict[str, ArcScores]:
     """Recall, precision and F1 by `label` (heads and labels right) or by `length` (heads right)."""
     right = file.head_right & file.label_right() if kind == "label" else file.head_right
     gold_right = np.zeros(len(file.gold.head), dtype=np.bool_)
     gold_right[file.gold_word[right]] = True
+    keep_gold, keep = file.counted_words(punctuation=punctuation)
     if kind == "label":
-        names, frequency = np.unique(file.gold.label, return_counts=True)
+        names, frequency = np.unique(file.gold.label[keep_gold], return_counts=True)
         frequent = names[np.argsort(-frequency, kind="stable")].tolist()
-        others = sorted(set(file.parsed.label.tolist()) - set(frequent))
+        others = sorted(set(file.parsed.label[keep].tolist()) - set(frequent))
         gold, parsed, classes = file.gold.label, file.parsed.label, [*frequent, *others]
     else:
         gold, parsed = (
@@ -193,12 +198,15 @@ def arcs_by(file: ParsedFile, kind: str) -> dict[str, ArcScores]:
             for tree in (file.gold, file.parsed)
         )
         classes = list(LENGTHS)
-    return {name: arc_scores(gold == name, parsed == name, gold_right, right) for name in classes}
+    return {
+        name: arc_scores(keep_gold & (gold == name), keep & (parsed == name), gold_right, right)
+        for name in classes
+    }
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A file with its scores and its difference in LAS to the baseline."""
+    """A file with its scores and its difference in LAS from the baseline."""
 
     file: str
     scores: FileScores
@@ -269,8 +277,8 @@ def score_table(scored: Sequence[Scored]) -> Table:
     note = "2018: universal labels, as in the CoNLL 2018 shared task."
     if several:
         note += (
-            f" Differences in LAS to {scored[0].baseline}; p: exchanging sentences, corrected "
-            "after Holm."
+            f" Differences in LAS from {scored[0].baseline}; p: paired permutation test over "
+            "sentences, Holm-corrected."
         )
     return Table(
         "scores",
@@ -284,9 +292,9 @@ def score_table(scored: Sequence[Scored]) -> Table:
     )
 
 
-def arc_table(files: Mapping[str, ParsedFile], kind: str) -> Table:
+def arc_table(files: Mapping[str, ParsedFile], kind: str, *, punctuation: bool = True) -> Table:
     """F1 of every file by `label` or `length`; with recall and precision if there is one file."""
-    arcs = {name: arcs_by(file, kind) for name, file in files.items()}
+    arcs = {name: arcs_by(file, kind, punctuation=punctuation) for name, file in files.items()}
     first = next(iter(arcs.values()))
     names = dict.fromkeys(name for of_file in arcs.values() for name in of_file)
     several = len(files) > 1
@@ -302,5 +310,5 @@ def arc_table(files: Mapping[str, ParsedFile], kind: str) -> Table:
             figures = [str(one.predicted), *map(percent, (one.recall, one.precision, one.f1))]
         rows.append((name, gold, *figures))
     right = "head and label" if kind == "label" else "head"
-    note = f"F1 of arcs; right: {right}."
+    note = f"F1 of arcs{'' if punctuation else ' without punctuation'}; right: {right}."
     return Table(f"by_{kind}", "Arcs", (kind, "gold", *header), rows, note, text_columns=1)

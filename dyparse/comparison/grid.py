@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from omegaconf import DictConfig, OmegaConf
 
-from dyparse.comparison.groups import AXES
+from dyparse.comparison.groups import AXES, BASELINE
 from dyparse.config.application import compose_options, composing
 from dyparse.config.build import build, checked, construct
 from dyparse.config.choices import for_hydra, load, text_of
@@ -33,8 +33,13 @@ CHOICES = ("system", "exploration", "loss")  # axes whose values are classes wit
 class Grid:
     """The values on every axis, all of which are combined, and options for all cells."""
 
-    values: Mapping[str, Sequence[Any]]  # by axis; seeds are numbers, all others text
+    # By axis; seeds are numbers, all others text, or None for what the overrides give.
+    values: Mapping[str, Sequence[Any]]
     overrides: Sequence[str] = ()  # as for `dyparse train`
+
+
+class AxisError(ConfigError):
+    """A wrong value on an axis, which the message begins with; a command line adds dashes to it."""
 
 
 class Selection(NamedTuple):
@@ -58,15 +63,20 @@ class Task:
         return (self.directory / RESULT).exists()
 
 
-def select_choice(axis: str, text: str) -> Selection:
+AS_COMPOSED = Selection([], {})
+
+
+def select_choice(axis: str, text: str | None) -> Selection:
     """`NAME:KEY=VALUE,…`, where the name is one of the package or `module.Class`.
 
     Hydra knows only the names of the package: a class from outside is set after it has composed.
     """
+    if text is None:
+        return AS_COMPOSED
     try:
         chosen = load(axis, text)
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"--{axis} {text}: {error}") from error
+        raise AxisError(f"{axis} {text}: {error}") from error
     name = text_of(chosen).partition(":")[0]
     if "." in name:
         options = {
@@ -80,23 +90,27 @@ def select_choice(axis: str, text: str) -> Selection:
     )
 
 
-def select_treebank(text: str) -> Selection:
+def select_treebank(text: str | None) -> Selection:
     """A treebank by its name: `sample`, a UD directory, a CoNLL-U file.
 
     Paths are no overrides: they may have characters that mean something to Hydra.
     """
+    if text is None:
+        return AS_COMPOSED
     try:
         choice, options = find_named(text)
     except TreebankError as error:
-        raise ConfigError(f"--treebank {error}") from error
+        raise AxisError(f"treebank {error}") from error
     places = {
         key: os.path.abspath(value) if key != "name" else value for key, value in options.items()
     }
     return Selection([f"treebank={choice}"], places)
 
 
-def experiment_axes(overrides: Sequence[str], own: Path | None = None) -> dict[str, list[str]]:
-    """The values of every axis that an experiment sweeps over with Hydra's sweeper."""
+def experiment_axes(overrides: Sequence[str], own: Path | None = None) -> dict[str, list[Any]]:
+    """The values of every axis: those that an experiment sweeps over with Hydra's sweeper, else the
+    one that it chooses; of explorations the baseline too.
+    """
     config = compose_options("train", overrides, own, return_hydra_config=True)
     swept = OmegaConf.select(config, "hydra.sweeper.params") or {}
     axes = (*CHOICES, "seed")
@@ -105,7 +119,10 @@ def experiment_axes(overrides: Sequence[str], own: Path | None = None) -> dict[s
             f"{' '.join(overrides)} sweeps over {unknown[0]}, expected {', '.join(axes)}; "
             f"give {unknown[0]} one value, or run dyparse train -m"
         )
-    return {str(key): [v.strip() for v in str(value).split(",")] for key, value in swept.items()}
+    values: dict[str, list[Any]] = {axis: [None] for axis in AXES} | {"seed": [config.seed]}
+    values["exploration"].insert(0, BASELINE)
+    listed = {str(key): [v.strip() for v in str(value).split(",")] for key, value in swept.items()}
+    return values | listed
 
 
 def plan(grid: Grid, directory: Path, own: Path | None = None) -> list[Task]:
@@ -136,7 +153,7 @@ def plan(grid: Grid, directory: Path, own: Path | None = None) -> list[Task]:
             )
             raise ConfigError(
                 f"two treebanks are called {task.cell.treebank}, {' and '.join(places)}; compare "
-                "them in different directories (-o)"
+                "them in different output directories"
             )
     return list(once.values())
 
@@ -168,8 +185,8 @@ def _require_effect(overrides: Sequence[str], axis: str, selections: Sequence[Se
         if outside and key.startswith(f"{axis}."):
             option = key.removeprefix(f"{axis}.")
             raise ConfigError(
-                f"{override}: no effect on {outside[0]}; give the option together with the class: "
-                f"--{axis} {outside[0]}:{option}={value}"
+                f"{override}: no effect on {outside[0]}; give the option together with the class, "
+                f"as {axis} {outside[0]}:{option}={value}"
             )
 
 
@@ -184,7 +201,7 @@ def _check(config: DictConfig) -> Cell:
     if options.output:
         raise ConfigError(
             f"output is {options.output!r}, expected none: every cell has its own directory; "
-            "use --output for the directory of all of them"
+            "the comparison has an output directory for all of them"
         )
     build_model_config(options)
     construct(TrainingSettings, options.trainer, "trainer")

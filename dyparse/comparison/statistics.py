@@ -54,7 +54,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Effect:
-    """Differences to the baseline, over the seeds that both have."""
+    """Differences from the baseline, over the seeds that both have."""
 
     las: Difference
     uas: float

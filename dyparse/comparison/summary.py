@@ -7,11 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import compress
 from pathlib import Path
 
 from dyparse.comparison.groups import ALL, BASELINE
-from dyparse.comparison.report.page import CSV, FIGURES, JSON, PAGE, write_report
+from dyparse.comparison.report.page import CSV, FIGURES, JSON, PAGE, TABLES, write_report
 from dyparse.comparison.report.sentence_browser import Run
 from dyparse.comparison.report.table import Table, interval, p_value, spread
 from dyparse.comparison.report.text import caution
@@ -31,7 +32,8 @@ from dyparse.runtime.atomic_files import write
 TITLE = "Static against dynamic oracles"  # of a report, unless another is given
 SETTINGS = "settings.csv"
 ABOUT = (
-    "LAS: mean ± standard deviation over seeds. p: exchanging pairs of runs, corrected after Holm."
+    "LAS: mean ± standard deviation over seeds. p: paired permutation test over runs, "
+    "Holm-corrected."
 )
 MOST_TREEBANKS = 3  # with a row of their own; with more there are rows over all of them only
 MOST_NAMED = 3
@@ -52,6 +54,13 @@ class Summary:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """All of it, for a notebook."""
+        parts = [table.to_html() for table in self.tables]
+        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
+        paths = [f"<li>{escape(f'{name}: {path}')}</li>" for name, path in self.paths.items()]
+        return f"<div>{''.join(parts)}<ul>{''.join(paths)}</ul></div>"
 
     def to_text(self, *, bold: bool = False) -> str:
         """All of it as plain text; with `bold`, differences that the report emphasizes are bold."""
@@ -117,7 +126,7 @@ def _with_page(
     comparison = replace(comparison, notes=[*notes, *comparison.notes])
     page = write_report(runs, comparison, output, title=title)
     paths = {"report": page, "results": output / CSV, "details": output / JSON}
-    paths["figures"] = output / FIGURES
+    paths |= {"figures": output / FIGURES, "tables": output / TABLES}
     return Summary([summary_table(comparison)], shortened(comparison.notes), paths)
 
 
@@ -140,7 +149,12 @@ def _what_was_compared(names: Sequence[str], compared: int, total: int, baseline
             f"{differ}: nothing was compared, since no run of {baseline} shares all options but "
             "the exploration with another run."
         )
-    rest = f"; {total - compared} of {total} runs have no counterpart" if compared < total else ""
+    alone = total - compared
+    rest = (
+        f"; {alone} of {total} runs {'has' if alone == 1 else 'have'} no counterpart"
+        if alone
+        else ""
+    )
     return f"{differ}: trainings were compared with {baseline} within each setting only{rest}."
 
 
@@ -153,7 +167,7 @@ def missing_note(missing: Sequence[str], total: int, what: str) -> list[str]:
 
 
 def summary_table(comparison: Comparison) -> Table:
-    """System, training, LAS and the difference to the baseline; over treebanks, if there are many.
+    """System, training, LAS and difference from the baseline; over treebanks, if there are many.
 
     What is the same in all rows is in the title, so that the table fits most terminals.
     """

@@ -7,6 +7,7 @@ directory of the user's own if there is one.
 import json
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
@@ -31,6 +32,12 @@ VERSION_BASE = "1.3"
 PACKAGE = "dyparse.conf"
 OWN_DIRECTORY = ("--config-dir", "-cd")
 OTHER_DIRECTORY = ("--config-path", "-cp")
+WITH_VALUE = (  # flags whose value may be the next argument
+    *OWN_DIRECTORY,
+    *OTHER_DIRECTORY,
+    *("--config-name", "-cn", "--cfg", "-c", "--package", "-p", "--experimental-rerun"),
+)
+INFO = ("--info", "-i")  # it may have none
 
 
 def run_application(task: Callable[[DictConfig], Any], name: str, arguments: Sequence[str]) -> None:
@@ -39,7 +46,7 @@ def run_application(task: Callable[[DictConfig], Any], name: str, arguments: Seq
     The task is a function of a module, so that Hydra's launchers can run it elsewhere.
     """
     OmegaConf.register_new_resolver("dyparse.help", help_text, replace=True)
-    before, sys.argv = sys.argv, [name, *_with_whole_paths(arguments)]  # Hydra reads it
+    before, sys.argv = sys.argv, [name, *_for_hydra(arguments)]  # Hydra reads it
     try:
         with clear_option_errors(task):
             hydra.main(f"pkg://{PACKAGE}", name, VERSION_BASE)(task)()
@@ -113,20 +120,24 @@ def require_own_names(directory: Path) -> None:
             )
 
 
-def _with_whole_paths(arguments: Sequence[str]) -> list[str]:
-    """Arguments in which directories of options are absolute: Hydra knows other starting points."""
-    whole: list[str] = []
-    waiting = ""  # option whose value is the next argument
-    for argument in arguments:
-        option, sign, value = (waiting, "", argument) if waiting else argument.partition("=")
-        is_directory = option in (*OWN_DIRECTORY, *OTHER_DIRECTORY)
-        has_value = bool(sign or waiting)
-        waiting = option if is_directory and not has_value else ""
-        if not is_directory or not has_value:
-            whole.append(argument)
+def _for_hydra(arguments: Sequence[str]) -> list[str]:
+    """Arguments as Hydra reads them: options together, then flags, with directories absolute.
+
+    It knows other starting points for paths, and takes options in one row only.
+    """
+    options, flags = [], []
+    rest = deque(arguments)
+    while rest:
+        flag, sign, value = rest.popleft().partition("=")
+        if not flag.startswith("-"):
+            options.append(flag + sign + value)
             continue
-        if option in OWN_DIRECTORY:
+        takes_next = flag in WITH_VALUE or (flag in INFO and rest and "=" not in rest[0])
+        if not sign and takes_next and rest:
+            sign, value = " ", rest.popleft()
+        if flag in OWN_DIRECTORY and sign:
             require_own_names(Path(value))
-        path = value if "://" in value else os.path.abspath(value)
-        whole.append(f"{option}={path}" if sign else path)
-    return whole
+        if flag in (*OWN_DIRECTORY, *OTHER_DIRECTORY) and sign and "://" not in value:
+            value = os.path.abspath(value)
+        flags += [flag, value] if sign == " " else [flag + sign + value]
+    return [*options, *flags]

@@ -56,10 +56,13 @@ def explanation(error: Exception) -> str:
     """The error in one line, with a remedy."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         choice, _, name = str(error.missing_cfg_file).rpartition("/")
-        known = ", ".join(error.options)
         found = remedy(choice, name, error.options)
-        more = ", a UD treebank's directory, a CoNLL-U file" if choice == "treebank" else ""
-        return f"there is no {choice} {name!r}; {found.replace(known, known + more)}"
+        if choice == "treebank":  # of which some are found by their places
+            listed = ", ".join(name for name in error.options if name not in ("files", "ud"))
+            places = "the directory of a UD treebank, or a CoNLL-U file"
+            known = f"there are {', '.join(error.options)}"
+            found = found.replace(known, f"expected {listed}, {places}")
+        return f"there is no {choice} {name!r}; {found}"
     if isinstance(error, OverrideParseException):
         return f"{error.override!r} cannot be read as an option; {_as_option(str(error.override))}"
     finding = " ".join(str(error).split())

@@ -23,7 +23,7 @@ from dyparse.model.parser import Parser
 from dyparse.model.sources import find_model
 from dyparse.runtime.atomic_files import require_apart, write
 from dyparse.runtime.console import print_line
-from dyparse.runtime.device import prepare_device
+from dyparse.runtime.device import restoring_threads, use_device
 from dyparse.treebank import Treebank
 from dyparse.treebank._names import SAMPLE, with_named_treebanks
 
@@ -36,7 +36,7 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     written = {"json": options.json, "conllu": options.conllu}
     _require_values(options, written)
     treebank: Treebank = build(options.treebank, "treebank")
-    device = prepare_device(options.device, options.threads, seed=0)
+    device = use_device(options.device, options.threads)
     import_modules(options.imports)
     model = find_model(options.model)
     parser = Parser.load(model, device, decoding=options.decoding)
@@ -83,7 +83,8 @@ def warn_of_sample(model: Path, treebank: str) -> None:
 def evaluate_with(options: dict[str, Any]) -> ScoreReport:
     """The scores with options by name, without printing them; see `dyparse.evaluate`."""
     overrides = with_named_treebanks(as_overrides([], options), every_split=True)
-    return evaluate(compose_options("evaluate", overrides), show=lambda _: None)
+    with restoring_threads():
+        return evaluate(compose_options("evaluate", overrides), show=lambda _: None)
 
 
 def newest_model() -> str:

@@ -62,6 +62,7 @@ class Measured:
         figures = {
             "uas": self.scores.uas,
             "las": self.scores.las,
+            "clas": self.scores.clas,
             "sentences": len(self.parsed),
             "words": self.scores.words,
         }

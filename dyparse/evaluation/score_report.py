@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,10 @@ class ScoreReport:
         return (
             f"<ScoreReport: UAS {scores.uas:.2f}, LAS {scores.las:.2f}; print it for all figures>"
         )
+
+    def _repr_html_(self) -> str:
+        """All figures, for a notebook."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         return "\n".join([*_core_table(self), *_arc_tables(self)])

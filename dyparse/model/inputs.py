@@ -10,9 +10,8 @@ import conllu
 
 from dyparse.data.sentence import Sentence
 
-UPOS = re.compile(
-    "ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X|_"
-)
+TAG = re.compile("ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB")
+UPOS = re.compile(f"{TAG.pattern}|X|_")  # the last two are words as well: Malcolm X
 PATH = re.compile(r"\S+\.conllu(\.gz)?")
 CONLLU = re.compile(r"^1(-\d+)?(\t[^\t\n]*){9}$", re.MULTILINE)
 FROM_FILE = (
@@ -27,7 +26,7 @@ Input: TypeAlias = str | Words | conllu.TokenList | Sentence  # one sentence
 def one_or_several(given: Any) -> Sentence | list[Sentence]:
     """A sentence if one is given, a list if several are; an error if that is not clear.
 
-    A list of strings, or of pairs (word, UPOS), is one sentence; any other list is several.
+    A list of strings, or of tuples (word, UPOS), is one sentence; any other list is several.
     """
     if isinstance(given, str | conllu.TokenList | Sentence):
         return as_sentence(given)
@@ -41,7 +40,7 @@ def one_or_several(given: Any) -> Sentence | list[Sentence]:
                 "white space; for several texts use `parser.parse(texts)`, for words with spaces "
                 "`parser(Sentence.from_words(words))`"
             )
-        return as_sentence(items)
+        return as_sentence(given if isinstance(given, tuple) else items)
     if is_tagged(items):
         return as_sentence(items)
     if any(isinstance(item, str) or is_pair(item) for item in items):
@@ -79,10 +78,10 @@ def as_sentence(given: Any) -> Sentence:
     if isinstance(given, str):
         return from_text(given)
     items = as_list(given)
-    if is_words(items) and (len(items) == 2 or isinstance(given, tuple)) and has_tag(items):
+    if is_words(items) and isinstance(given, Sequence) and is_tagged_word(given):
         raise ValueError(
             f"{reprlib.repr(given)} looks like one word with tags, not like a sentence; give a "
-            "list of (word, UPOS) pairs, or Sentence.from_words(words, upos=…, xpos=…)"
+            "list of tuples (word, UPOS), or Sentence.from_words(words, upos=…, xpos=…)"
         )
     if is_tagged(items):
         return Sentence.from_words([w for w, _ in items], upos=[upos(pair) for pair in items])
@@ -118,19 +117,15 @@ def is_words(items: Sequence[Any]) -> bool:
 
 
 def is_tagged(items: Sequence[Any]) -> bool:
-    """Whether these are the words of one sentence with their tags.
-
-    Lists of two strings, as JSON has them instead of tuples, count if the tags are UPOS.
-    """
-    if items and all(map(is_pair, items)):
-        return True
-    lists = [tuple(item) for item in items if isinstance(item, list)]
-    return 1 < len(items) == len(lists) and all(is_pair(p) and UPOS.fullmatch(p[1]) for p in lists)
+    """Whether these are the words of one sentence with their tags: tuples, never lists."""
+    return bool(items) and all(map(is_pair, items))
 
 
-def has_tag(items: Sequence[str]) -> bool:
-    """Whether the second of some strings is a UPOS tag."""
-    return len(items) > 1 and UPOS.fullmatch(items[1]) is not None
+def is_tagged_word(strings: Sequence[str]) -> bool:
+    """Whether these look like a word and its tags, and less like the words of a sentence."""
+    is_tuple, number = isinstance(strings, tuple), len(strings)
+    tags = UPOS if is_tuple and number == 2 else TAG
+    return (number == 2 or (is_tuple and number > 2)) and tags.fullmatch(strings[1]) is not None
 
 
 def is_pair(item: Any) -> bool:
@@ -152,7 +147,7 @@ def not_understood(given: Any) -> TypeError:
     """The error for what is no sentence in any form."""
     return TypeError(
         f"cannot parse {reprlib.repr(given)}; expected a text, a list of words, a list of "
-        "(word, UPOS) pairs, a conllu.TokenList, a Sentence, or a list of these"
+        "tuples (word, UPOS), a conllu.TokenList, a Sentence, or a list of these"
     )
 
 

@@ -63,6 +63,8 @@ class Parser:
     | words with UPOS tags: `[("The", "DET"), ("dog", "NOUN")]` | a Sentence |
     | a `conllu.TokenList`, a `Sentence` | a Sentence; a tree that it has is ignored |
     | a list of TokenLists, Sentences, lists of words or lists of pairs | a list of Sentences |
+    | `[["Malcolm", "X"], ["Plan", "X"]]` | two Sentences of two words: pairs are tuples |
+    | `[["The", "DET"], ["dog", "NOUN"]]` | an error: pairs are tuples |
     | a list of strings with white space | an error: use `parser.parse(texts)` |
 
     `parser.parse` takes several sentences, texts among them, and always gives a list. A model that

@@ -34,9 +34,9 @@ def load_parser(settings: Settings) -> "Parser":
     limit_shape_caches()  # before anything imports torch
     import_modules(settings.imports)
     from dyparse.model.parser import Parser
-    from dyparse.runtime.device import prepare_device
+    from dyparse.runtime.device import use_device
 
-    device = prepare_device(settings.device, settings.threads, seed=0)
+    device = use_device(settings.device, settings.threads)
     parser = Parser.load(settings.model, device, settings.precision, settings.decoding)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(

@@ -2,6 +2,8 @@
 
 import os
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -16,12 +18,28 @@ def prepare_device(device: str, threads: int | None, seed: int) -> torch.device:
     """Seed every generator and set the number of threads; returns the device."""
     require_seed(seed)
     require_threads(threads)
-    if threads is not None:
-        torch.set_num_threads(threads)
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+    return use_device(device, threads)
+
+
+def use_device(device: str, threads: int | None) -> torch.device:
+    """Set the number of threads, for work that draws nothing random; returns the device."""
+    require_threads(threads)
+    if threads is not None:
+        torch.set_num_threads(threads)
     return find_device(device)
+
+
+@contextmanager
+def restoring_threads() -> Iterator[None]:
+    """Restore torch's number of threads at the end: a program in Python has its own."""
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def require_threads(threads: int | None) -> None:

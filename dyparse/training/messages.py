@@ -7,10 +7,12 @@ from pathlib import Path
 import torch
 
 from dyparse.config.choices import for_hydra, name_of, options_given
+from dyparse.errors import TreebankError
 from dyparse.model.parser import Parser
 from dyparse.training.distributed import World
 from dyparse.training.session import TrainingPlan
 from dyparse.treebank import Treebank
+from dyparse.treebank._names import with_named_treebanks
 
 
 def describe_run(parser: Parser, plan: TrainingPlan, place: str) -> str:
@@ -59,6 +61,16 @@ def _speed(figures: dict[str, float]) -> str:
     return "-" if speed is None else f"{speed:,.0f}"
 
 
+def _as_typed(options: list[str], given: dict[str, str]) -> list[str]:
+    """Options that choose a UD treebank, by its directory if that means the same."""
+    short = f"treebank={for_hydra(str(Path(given['root']) / given['name']))}"
+    try:
+        long = with_named_treebanks([short])
+    except TreebankError:  # it is not there any more
+        return options
+    return [short, *options[len(long) :]] if options[: len(long)] == long else options
+
+
 def next_commands(
     model: Path, treebank: Treebank, imports: Sequence[str] = (), *, split: str = "test"
 ) -> str:
@@ -67,11 +79,10 @@ def next_commands(
     """
     name = name_of(treebank)
     choice, add = (f"treebank._target_={name}", "+") if "." in name else (f"treebank={name}", "")
-    options = [
-        f"{add}treebank.{key}={for_hydra(str(value))}"
-        for key, value in options_given(treebank)
-        if value is not None
-    ]
+    given = {key: str(value) for key, value in options_given(treebank) if value is not None}
+    options = [f"{add}treebank.{key}={for_hydra(value)}" for key, value in given.items()]
+    if name == "ud":
+        choice, *options = _as_typed([choice, *options], given)
     needed = [f"imports=[{','.join(imports)}]"] if imports else []
     on_split = [] if split == "test" else [f"split={split}"]
     chosen = [f"model={for_hydra(str(model))}", choice, *options, *on_split, *needed]

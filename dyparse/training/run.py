@@ -40,11 +40,12 @@ from dyparse.feature import load_features, missing_columns
 from dyparse.head import load_heads
 from dyparse.logger import Logger
 from dyparse.model.checkpoint import read_metrics, write_metrics
+from dyparse.model.checkpoint_files import MODEL
 from dyparse.model.parser import Parser
 from dyparse.model.parts import ModelConfig
 from dyparse.model.sizes import ScorerSizes
 from dyparse.runtime.console import print_line
-from dyparse.runtime.device import prepare_device
+from dyparse.runtime.device import prepare_device, restoring_threads
 from dyparse.runtime.launch import launched
 from dyparse.runtime.locks import exclusive_directory
 from dyparse.runtime.signals import deferring_signals
@@ -62,7 +63,6 @@ from dyparse.training.messages import (
 from dyparse.training.resume import NAME, TrainingFile
 from dyparse.training.run_directory import (
     METRICS,
-    MODEL,
     TrainedRun,
     directory_of,
     explaining_write_errors,
@@ -132,7 +132,8 @@ def train_with(overrides: Sequence[str], options: dict[str, Any]) -> TrainedRun:
             "dyparse.train is for one process; for several use: torchrun … -m dyparse train"
         )
     config = compose_options("train", with_named_treebanks(as_overrides(overrides, options)))
-    train(config)
+    with restoring_threads():
+        train(config)
     return TrainedRun.read(directory_of(config))
 
 

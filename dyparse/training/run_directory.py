@@ -29,14 +29,14 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
 from dyparse.model.checkpoint import read_metrics
-from dyparse.model.checkpoint_files import LISTED, MANIFEST
+from dyparse.model.checkpoint_files import LISTED, MANIFEST, MODEL
 from dyparse.model.parser import Parser
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.console import print_line
 from dyparse.runtime.locks import unwritable
 from dyparse.training.resume import DONE, NAME, TrainingFile
 
-CONFIG, METRICS, MODEL = "config.yaml", "metrics.jsonl", "model"
+CONFIG, METRICS = "config.yaml", "metrics.jsonl"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
 WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
@@ -79,8 +79,9 @@ class TrainedRun:
     curve: list[dict[str, float]]  # figures of every epoch, as in metrics.jsonl
 
     @classmethod
-    def read(cls, directory: Path) -> "TrainedRun":
+    def read(cls, directory: str | Path) -> "TrainedRun":
         """The run in a directory; CheckpointError if there is no model."""
+        directory = Path(directory)
         metrics = read_metrics(directory / MODEL)
         scores: dict[str, dict[str, float]] = {
             split: metrics[split] for split in ("dev", "test") if split in metrics

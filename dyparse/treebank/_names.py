@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -37,16 +38,18 @@ def find_named(name: str) -> Named:
     """The treebank of this name; TreebankError if there is none."""
     if name == SAMPLE:
         return Named(SAMPLE, {})
+    if not name:
+        raise TreebankError(f"the name of the treebank is empty; {EXPECTED}")
     try:
         place = Path(name).expanduser()
     except RuntimeError as error:  # there is no such user
         raise not_found(name) from error
-    if place.is_dir():
+    if os.path.isdir(place):  # unlike Path.is_dir, it takes a name of any length
         path = place if place.name not in ("", "..") else place.resolve()
         return Named("ud", {"root": str(path.parent), "name": path.name})
-    if place.exists():
+    if os.path.exists(place):
         return Named("files", {"train": str(place)})
-    if place.name == name and (Path("ud") / name).is_dir():
+    if place.name == name and os.path.isdir(Path("ud") / name):
         return Named("ud", {"root": "ud", "name": name})
     raise not_found(name)
 
@@ -78,6 +81,17 @@ def files_of(name: str) -> tuple[str, list[str]]:
     )
 
 
+def files_of_split(name: str, split: str) -> list[str]:
+    """The CoNLL-U files of a split of a treebank; a file alone is any split."""
+    _, found = files_of(name)
+    if find_named(name).choice == "files":
+        return found
+    of_split = [p for p in found if Path(p).stem == split or f"-ud-{split}" in Path(p).name]
+    if not of_split:
+        raise TreebankError(f"{name}: no {split} split in it; name a file, or another treebank")
+    return of_split
+
+
 def with_named_treebanks(arguments: Sequence[str], *, every_split: bool = False) -> list[str]:
     """Options of training or evaluation in which `treebank=` may name a place.
 
@@ -95,7 +109,7 @@ def with_named_treebanks(arguments: Sequence[str], *, every_split: bool = False)
 
 def _listed(text: str) -> list[str]:
     """The values of a sweep, `a,'b c'`, without their quotes; a path that exists is one value."""
-    if Path(text).exists():
+    if not text or os.path.exists(text):
         return [text]
     found = [match.groups() for match in VALUE.finditer(text)]
     quoted = [one if one is not None else other for one, other, _ in found]
@@ -109,8 +123,9 @@ def _is_place(name: str) -> bool:
     """Whether a name is no alternative of the choice, but looks like a directory or file."""
     if name in names("treebank"):
         return False
-    looks = "/" in name or name.startswith("UD_") or name.endswith(".conllu")
-    return looks or Path(name).is_file() or any(Path(name).glob("*.conllu"))
+    looks = not name or "/" in name or name.startswith("UD_") or name.endswith(".conllu")
+    is_treebank = os.path.isdir(name) and any(Path(name).glob("*.conllu"))
+    return looks or is_treebank or os.path.isfile(name)
 
 
 def _as_overrides(places: Sequence[str], *, every_split: bool) -> list[str]:

@@ -26,9 +26,17 @@ def test_it_copies_all_files_or_some_and_replaces_none(tmp_path, dyparse_command
     (tmp_path / "one/loss/hinge.yaml").write_text("mine")
     status, _, error = dyparse_command("conf", "-o", tmp_path / "one")
     assert status == 2
-    assert "hinge.yaml: is there already" in error
+    assert "hinge.yaml: exists already and is not overwritten; remove it" in error
     assert (tmp_path / "one/loss/hinge.yaml").read_text() == "mine"
     assert not (tmp_path / "one/train.yaml").exists()
+
+
+def test_a_file_is_no_directory_to_copy_to(tmp_path, dyparse_command):
+    (tmp_path / "file").touch()
+    for output in (tmp_path / "file", tmp_path / "file" / "below"):
+        status, _, error = dyparse_command("conf", "-o", output)
+        assert status == 2
+        assert f"--output is {output}: {tmp_path / 'file'} is no directory; choose" in error
 
 
 def test_an_unknown_name_is_an_error_with_the_nearest(dyparse_command):

@@ -1,5 +1,6 @@
 """The `dyparse draw` command: which sentences, beside which others, and where to."""
 
+import re
 import subprocess
 import sys
 
@@ -171,6 +172,11 @@ def test_files_with_other_sentences_or_words_are_refused(command, file, tmp_path
     assert "word 2 is 'foe', but 'friend' in" in err
     other.write_text("".join(sentence.to_conllu() for sentence in [DEV[1], *DEV[1:]]))
     assert "word 2 is " in command(file, "--with", other)[2]
+
+
+def test_a_treebank_with_other_sentences_is_named_as_it_was_given(command, file):
+    _, _, error = command("sample", "--with", file)
+    assert re.search(r"sentences, but \d+ in sample; compare", error), error
 
 
 def test_a_sentence_with_more_words_is_refused(command, tmp_path):

@@ -19,7 +19,6 @@ from helpers.tiny import PROJECT, sample
 
 import dyparse
 from dyparse.cli.main import COMMANDS, command_line
-from dyparse.cli.train import with_direction
 from dyparse.data.conllu import read_sentences
 
 DEV = sample("dev")[:12]
@@ -122,18 +121,6 @@ def test_ctrl_c_while_modules_are_imported_is_quiet():
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
-def test_a_search_without_multirun_is_one_message(command):
-    result = command("train", "hydra/sweeper=optuna", "seed=1")
-    assert_one_message(result, "without -m there is one training only")
-
-
-def test_optuna_maximizes_unless_it_is_given_a_direction():
-    search, direction = ["-m", "hydra/sweeper=optuna"], "hydra.sweeper.direction=minimize"
-    assert with_direction(search) == [*search, "hydra.sweeper.direction=maximize"]
-    assert with_direction([*search, direction]) == [*search, direction]
-    assert with_direction(["seed=1"]) == ["seed=1"]
-
-
 def test_the_version_is_printed(command):
     assert command("--version") == (0, f"dyparse {dyparse.__version__}\n", "")
 
@@ -149,6 +136,16 @@ def test_check_lists_findings_and_its_exit_status_is_2_if_there_are_any(command,
     assert len(re.findall(rf"^{re.escape(str(bad))}:\d+: ", out, re.MULTILINE)) == 2
     assert command("check", "-", stdin=TEXT.encode())[0] == 0
     assert command("check", file("none", "") / "x")[0] == 2
+
+
+def test_check_takes_treebanks_by_name(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ud/UD_Toy-One").mkdir(parents=True)
+    (tmp_path / "ud/UD_Toy-One/toy-ud-dev.conllu").write_text(TEXT)
+    for name in ("UD_Toy-One", "ud/UD_Toy-One", "ud/UD_Toy-One/"):
+        assert command("check", name)[1].startswith("ud/UD_Toy-One/toy-ud-dev.conllu: sound")
+    assert command("check", "sample")[1].count(": sound") == 3
+    assert command("check", "UD_Toy-Two")[0] == 2
 
 
 def test_files_may_follow_options(command, file):

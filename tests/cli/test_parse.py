@@ -188,6 +188,9 @@ def test_what_cannot_be_read_is_one_message(command, file, model_directory, tmp_
     assert_one_message(command(model_directory, file("empty", "")), "no sentence")
     assert_one_message(command(model_directory, file("x", "1\ta\n")), "x:1: ")
     assert_one_message(command(model_directory, file("y", b"1\t\xff\n")), "y:1: ")
+    plain = file("plain.txt", "The dog barks.\n")
+    remedy = "if this is plain text: dyparse parse MODEL FILE --text"
+    assert_one_message(command(model_directory, plain), "plain.txt:1: ", remedy)
     latin = file("latin.txt", b"na\xefve\n")
     assert_one_message(command(model_directory, latin, "--text"), "latin.txt:1: ", "UTF-8")
     into = tmp_path / "no" / "where"

@@ -17,6 +17,7 @@ from dyparse.comparison.file_scores import arcs_by, parsed_file, score_files, sc
 from dyparse.data.conllu import read_sentences
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.evaluation.score_report import score_report
+from dyparse.treebank._names import files_of
 
 LETTERS = list("aab")
 LABELS = ["nsubj", "nsubj:pass", "case", "punct"]
@@ -118,6 +119,18 @@ def test_scores_by_class_of_arcs_are_those_of_evaluate():
     assert arcs_by(file, "label") == report.by_label
 
 
+def test_scores_by_class_of_arcs_can_leave_out_punctuation(files, dyparse_command):
+    file = parsed_file(DEV, worse(DEV, 0.3))
+    for kind in ("label", "length"):
+        arcs = arcs_by(file, kind, punctuation=False).values()
+        assert sum(scores.gold for scores in arcs) == (~file.gold.punctuation).sum()
+        assert sum(scores.predicted for scores in arcs) == (~file.gold.punctuation).sum()
+    gold = files[0]
+    out = dyparse_command("score", gold, gold, "--by", "label", "--no-punctuation")[1]
+    assert "punct" not in out.replace("punctuation", "")
+    assert "without punctuation" in out
+
+
 def test_differences_have_an_interval_and_a_corrected_p():
     files = {
         name: parsed_file(DEV, worse(DEV, probability, seed))
@@ -154,7 +167,9 @@ def test_dyparse_score_prints_a_row_per_file_and_writes_json_and_csv(
     assert "[−" in first
     assert first.endswith("< 0.001")
     assert len(second.split()) == 5
-    assert f"Differences in LAS to {good}" in note
+    assert (
+        f"Differences in LAS from {good}; p: paired permutation test over sentences, Holm-" in note
+    )
     content = json.loads((tmp_path / "o.json").read_text())
     assert [row["file"] for row in content["files"]] == [str(bad), str(good)]
     (row, base) = csv.DictReader((tmp_path / "o.csv").open(newline=""))
@@ -186,6 +201,21 @@ def test_one_file_may_be_standard_input_and_scores_by_class_are_added(files, dyp
     _, out, _ = dyparse_command("score", gold, good, gold, "--by", "label")
     _, table = out.split("\n\n")
     assert table.split()[:4] == ["label", "gold", str(good), str(gold)]
+
+
+def test_the_gold_file_may_be_the_test_split_of_a_treebank(
+    files, tmp_path, monkeypatch, dyparse_command
+):
+    monkeypatch.chdir(tmp_path)
+    for split, text in (("train", "no CoNLL-U"), ("test", files[0].read_text())):
+        (tmp_path / "ud/UD_Toy-One").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"ud/UD_Toy-One/toy-ud-{split}.conllu").write_text(text)
+    for gold in ("UD_Toy-One", "ud/UD_Toy-One"):
+        assert dyparse_command("score", gold, "bad") == dyparse_command("score", "gold", "bad")
+    assert "100.00" in dyparse_command("score", "sample", files_of("sample")[1][2])[1]
+    (tmp_path / "ud/UD_Toy-One/toy-ud-test.conllu").unlink()
+    result = dyparse_command("score", "UD_Toy-One", "bad")
+    assert_one_message(result, "UD_Toy-One: no test split in it; name a file")
 
 
 def test_words_and_sentences_are_shown_if_a_parser_split_the_text_otherwise(

@@ -2,15 +2,16 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 from helpers.tiny import UD
 from omegaconf import OmegaConf
 
+from dyparse.comparison.experiment import experiment_grid
 from dyparse.comparison.grid import (
     Grid,
     Selection,
-    experiment_axes,
     plan,
     select_choice,
     select_treebank,
@@ -113,7 +114,7 @@ def test_classes_from_outside_the_package_are_given_by_their_dotted_path(tmp_pat
 
 @pytest.mark.usefixtures("mylab")
 def test_overrides_that_would_not_reach_a_class_from_outside_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"--loss mylab\.SteepHinge:margin=2"):
+    with pytest.raises(ConfigError, match=r"loss mylab\.SteepHinge:margin=2"):
         planned(tmp_path, loss=["hinge", "mylab.SteepHinge"], overrides=["loss.margin=2"])
 
 
@@ -175,10 +176,10 @@ def test_a_cell_is_finished_when_its_result_is_there(tmp_path):
     [
         ({"system": ["nosuch"]}, "nosuch"),
         ({"system": ["arc_eager:nosuch=1"]}, "nosuch"),
-        ({"system": ["nosuch.Mine"]}, "--system nosuch.Mine"),
+        ({"system": ["nosuch.Mine"]}, "^system nosuch.Mine"),
         ({"exploration": ["explore:probability=7"]}, "exploration.probability is 7"),
         ({"loss": ["hinge:margin=big"]}, "margin"),
-        ({"treebank": ["no/such/place"]}, "--treebank no/such/place: no such file"),
+        ({"treebank": ["no/such/place"]}, "^treebank no/such/place: no such file"),
         ({"overrides": ["trainer.nosuch=1"]}, "nosuch"),
         ({"overrides": ["trainer.epochs=0"]}, "trainer.epochs is 0"),
         ({"overrides": ["output=here"]}, "output is 'here'"),
@@ -192,18 +193,39 @@ def test_wrong_values_and_options_are_errors_before_anything_is_run(tmp_path, ch
 
 
 def test_an_experiment_gives_the_axes_that_it_sweeps():
-    axes = experiment_axes(["experiment=static_vs_dynamic"])
-    assert axes["exploration"] == ["static", "ambiguity", "explore", "dagger"]
-    assert {"arc_eager", "nonmonotonic", "buffer", "attardi", "covington"} == set(axes["system"])
-    assert experiment_axes([]) == {}
+    values = experiment_grid("static_vs_dynamic", {}).values
+    assert values["exploration"] == ["static", "ambiguity", "explore", "dagger"]
+    assert {"arc_eager", "nonmonotonic", "buffer", "attardi", "covington"} == set(values["system"])
+    assert values["seed"] == [1, 2, 3]
     with pytest.raises(ConfigError, match="nosuch"):
-        experiment_axes(["experiment=nosuch"])
+        experiment_grid("nosuch", {})
+
+
+def test_other_axes_are_as_the_experiment_chooses_and_static_is_compared_with_them(tmp_path):
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "own.conllu").write_text("")
+    (tmp_path / "experiment/mine.yaml").write_text(
+        "# @package _global_\n"
+        "defaults:\n  - override /system: attardi\n  - override /treebank: files\n"
+        f"treebank:\n  train: {tmp_path}/own.conllu\nseed: 5\n"
+    )
+    grid = experiment_grid("mine", {}, ["trainer=debug"], tmp_path)
+    cells = [task.cell for task in plan(grid, tmp_path / "grid", tmp_path)]
+    expected = Cell("attardi", "static", "set_nll", "own", 5)
+    assert cells == [expected, replace(expected, exploration="dagger_replay")]
+    given = {"system": ["swap"], "exploration": ["explore"], "seed": [2]}
+    (task,) = plan(experiment_grid("mine", given, ["trainer=debug"], tmp_path), tmp_path, tmp_path)
+    assert task.cell == Cell("swap", "explore", "set_nll", "own", 2)
+
+
+def test_without_an_experiment_static_is_compared_with_the_default_training(tmp_path):
+    tasks = plan(experiment_grid("none", {}, ["trainer=debug"]), tmp_path)
+    assert [task.cell.exploration for task in tasks] == ["static", "dagger_replay"]
 
 
 def test_an_experiment_may_be_in_a_directory_of_ones_own(tmp_path):
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment/mine.yaml").write_text("# @package _global_\nseed: 7\n")
-    assert experiment_axes(["experiment=mine"], tmp_path) == {}
     grid = Grid(VALUES | {"seed": [2]}, ["experiment=mine", "trainer=debug"])
     assert len(plan(grid, tmp_path / "grid", tmp_path)) == 4
 

@@ -131,7 +131,7 @@ def test_compare_ends_with_its_table_and_names_cells_that_failed(
             made_run(task.directory, made_result((2, 5, 3), **asdict(task.cell)))
         return [f"{tasks[-1].directory}: broken"]
 
-    monkeypatch.setattr("dyparse.comparison.run_grid.run_grid", all_but_the_last)
+    monkeypatch.setattr("dyparse.comparison.experiment.run_grid", all_but_the_last)
     status, out, err = dyparse_command(*COMMAND, "--seeds", "1-2", "-o", tmp_path, *TINY)
     assert status == 2
     assert "broken" in err
@@ -214,10 +214,10 @@ def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command)
         (["--seeds", "1-x"], "--seeds is '1-x'"),
         (["--jobs", "0"], "--jobs is 0"),
         (["--experiment", "nosuch"], "nosuch"),
-        (["--system", "arc_eagre"], "did you mean 'arc_eager'?"),
+        (["--system", "arc_eagre"], "error: --system arc_eagre: "),
         (["--loss", "hing"], "did you mean 'hinge'?"),
         (["--exploration", "dynamic"], "with a dynamic oracle is dagger_replay, which is the"),
-        (["--treebank", "no/such"], "no/such"),
+        (["--treebank", "no/such"], "error: --treebank no/such: "),
         (["trainer.epochs=many"], "trainer.epochs"),
         (["--config-dir", "no/such"], "no/such: no such directory"),
         (["--seeds", "5-3"], "--seeds is '5-3'"),
@@ -226,7 +226,7 @@ def test_a_dry_run_lists_the_cells_and_writes_nothing(tmp_path, dyparse_command)
         (["--seeds", "4294967296"], "seed is 4294967296"),
         (["--baseline", "statc"], "did you mean 'static'"),
         (["--exploration", "explore:probability=2"], "exploration.probability is 2"),
-        (["seed=7"], "--seeds"),
+        (["seed=7"], "seed=7: this is a part of the grid; use --seeds instead"),
         (["exploration=explore"], "--exploration"),
         (["treebank=ud"], "--treebank"),
         (["network.hidden=0"], "network.hidden is 0"),

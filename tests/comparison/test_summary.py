@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 from helpers.made_results import (
@@ -129,9 +130,22 @@ def test_dyparse_report_prints_the_table_and_the_paths_and_names_unfinished_runs
     assert re.search(r"\nexplore   75.00 ± 13.23 +\+15.00 \[.*\]  0.250\n", out)
     assert "1 of 7 runs left out, not finished: killed.\n" in out
     assert f"report    {tmp_path / 'out' / 'report.html'}\n" in out
+    assert f"tables    {tmp_path / 'out' / 'tables'}\n" in out
     assert "\033" not in out
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "1 of 7 runs left out" in page
+
+
+def test_a_notebook_shows_tables_notes_and_paths_with_everything_escaped(tmp_path):
+    summary = summary_of(tmp_path, two_trainings())
+    table = replace(summary.tables[0], title="a < b", rows=[("<b>", "&", *["1"] * 4)], verdicts=[])
+    html = replace(summary, tables=[table], notes=["<i>"])._repr_html_()
+    assert "<caption>a &lt; b</caption>" in html
+    assert "<td>&lt;b&gt;</td><td>&amp;</td>" in html
+    assert "<p>&lt;i&gt;</p>" in html
+    assert f"<li>report: {tmp_path / 'out' / 'report.html'}</li>" in html
+    assert "<strong>" in replace(table, verdicts=["better"]).to_html()
+    ElementTree.fromstring(html)
 
 
 def test_runs_of_different_settings_are_listed_and_compared_within_each_setting(tmp_path):
@@ -146,7 +160,7 @@ def test_runs_of_different_settings_are_listed_and_compared_within_each_setting(
     ]
     (note,) = summary.notes
     assert "differ in encoder.hidden: trainings were compared with static within each" in note
-    assert note.endswith("1 of 13 runs have no counterpart.")
+    assert note.endswith("1 of 13 runs has no counterpart.")
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"report.html", "settings.csv"}
 
 

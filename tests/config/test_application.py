@@ -45,6 +45,28 @@ def test_groups_of_ones_own_are_added(mine, option, capsys, monkeypatch):
     assert compose_options("train", ["experiment=small"], mine).seed == 7
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "network.dropout=0 --config-dir mine experiment=small",
+        "network.dropout=0 -cd=mine experiment=small hydra.verbose=false",
+        "network.dropout=0 --run experiment=small --config-dir mine",
+    ],
+)
+def test_flags_may_stand_between_options(mine, arguments, capsys, monkeypatch):
+    monkeypatch.chdir(mine.parent)
+    run_application(show, "train", arguments.split())
+    config = json.loads(capsys.readouterr().out)
+    assert (config["seed"], config["network"]["dropout"]) == (7, 0)
+
+
+def test_flags_keep_their_values(capsys):
+    run_application(show, "train", ["seed=3", "--cfg", "job", "--package", "trainer", "seed=4"])
+    assert "epochs:" in capsys.readouterr().out
+    run_application(show, "train", ["seed=3", "--info", "searchpath", "seed=4"])
+    assert "dyparse.conf" in capsys.readouterr().out
+
+
 def test_a_complete_copy_of_the_options_may_replace_them(tmp_path, capsys, monkeypatch):
     for name, path in config_files().items():
         (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,11 @@ def test_train_py_stops_with_a_message_and_writes_nothing(override, message, tmp
         ("~nosuch", "nosuch"),
         ("epochs=3", "option epochs: .* did you mean trainer.epochs?"),
         ("exploration=dynamic", "no exploration 'dynamic'; .* dagger_replay, .* default, explore"),
-        ("treebank=nosuch", "no treebank 'nosuch'; .* sample, ud, a UD treebank's directory"),
+        ("treebank=smaple", "expected sample, .* CoNLL-U file; did you mean 'sample'"),
+        (
+            "treebank=nosuch",
+            "no treebank 'nosuch'; expected sample, the directory of a UD treebank, or a CoNLL-U",
+        ),
     ],
 )
 def test_what_hydra_finds_wrong_is_one_message_with_a_remedy(override, message):

@@ -83,16 +83,28 @@ def test_a_list_of_strings_is_the_words_of_one_sentence_never_many(parser):
 def test_pairs_are_words_with_upos_tags(parser):
     tags = ["DET", "NOUN", "VERB", "PUNCT"]
     pairs = SINGLE["pairs"]
-    for given in (pairs, [list(pair) for pair in pairs]):  # JSON has lists
-        parsed = parser(given)
-        assert (parsed.form, parsed.upos) == (WORDS, tags)
-        assert parser([given, given]) == [parsed, parsed]
-        with pytest.raises(ValueError, match="looks like the words of one sentence"):
-            parser.parse(given)
+    parsed = parser(pairs)
+    assert (parsed.form, parsed.upos) == (WORDS, tags)
+    assert parser([pairs, pairs]) == [parsed, parsed]
+    with pytest.raises(ValueError, match="looks like the words of one sentence"):
+        parser.parse(pairs)
     with pytest.raises(ValueError, match=r"'DT' of 'The' is not a UPOS tag; .*xpos=tags"):
         parser([("The", "DT"), ("dog", "NN")])
-    two_words = [["The", "dog"], ["A", "cat"]]
-    assert [s.form for s in parser(two_words)] == two_words
+
+
+def test_lists_of_strings_are_sentences_of_words_unless_they_look_like_pairs(parser):
+    for two_words in ([["The", "dog"], ["A", "cat"]], [["Malcolm", "X"], ["Plan", "X"]]):
+        assert [s.form for s in parser(two_words)] == two_words
+        assert [s.form for s in parser.parse(two_words)] == two_words
+        assert parser(two_words[0]).form == two_words[0]
+    assert parser(["O", "_"]).form == ["O", "_"]
+    from_json = [list(pair) for pair in SINGLE["pairs"]]
+    for given in (from_json, [from_json], from_json[:1], from_json[0]):
+        with pytest.raises((ValueError, TypeError), match="tuples"):
+            parser(given)
+    for given in (("Malcolm", "X"), [("dog", "NOUN", "NN")]):
+        with pytest.raises(ValueError, match="looks like one word with tags"):
+            parser(given)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from dyparse.evaluation.score_report import CORE
 from dyparse.logger.none import NoLogger
 from dyparse.training.messages import next_commands
 from dyparse.training.run import train
+from dyparse.treebank import ud
 from dyparse.treebank.sample import Sample
 
 CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
@@ -276,6 +277,24 @@ def test_printed_commands_work_with_any_name_of_a_directory(name, saved, tmp_pat
     assert shlex.split(lines["parse"]) == ["dyparse", "parse", str(model), "FILE.conllu"]
     _, _, *overrides = shlex.split(lines["evaluate"])
     assert configured("evaluate", *overrides).model == str(model)
+
+
+@pytest.mark.parametrize(
+    ("root", "name", "shown"),
+    [
+        ("ud", "UD_Toy-One", "treebank=ud/UD_Toy-One"),
+        ("ud", "a b", "'treebank='\"'\"'ud/a b'\"'\"''"),
+        (".", "UD_Toy-One", "treebank=UD_Toy-One"),
+        (".", "files", "treebank=ud treebank.root=. treebank.name=files"),
+        ("nowhere", "UD_Toy-One", "treebank=ud treebank.root=nowhere treebank.name=UD_Toy-One"),
+    ],
+)
+def test_printed_commands_name_a_treebank_as_one_types_it(root, name, shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if root != "nowhere":
+        (tmp_path / root / name).mkdir(parents=True)
+    printed = next_commands(Path("model"), ud.UD(root, name, on_error="skip"))
+    assert printed.endswith(f" {shown} treebank.on_error=skip")
 
 
 def test_a_treebank_that_is_not_there_writes_nothing(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """One way to name a treebank: `sample`, a UD directory, its name, a file."""
 
+from pathlib import Path
+
 import pytest
 from helpers.tiny import sample
 
@@ -44,6 +46,8 @@ def test_the_directory_itself_has_a_name_too(tmp_path, monkeypatch):
         ("UD_Toy-Oen", "dyparse download UD_Toy-Oen; did you mean 'UD_Toy-One'"),
         ("UD_English-LinES", "dyparse download UD_English-LinES"),
         ("nowhere/dev.conllu", "no such file, directory or treebank"),
+        ("UD_" + 300 * "x", "no such file, directory or treebank"),
+        ("", "the name of the treebank is empty; expected `sample`"),
         ("~no-such-user/UD_Toy-One", "no such file, directory or treebank"),
     ],
 )
@@ -83,6 +87,19 @@ def test_all_files_of_a_treebank_are_found():
 )
 def test_an_option_may_name_a_place(given, options):
     assert with_named_treebanks(given) == options
+
+
+def test_a_list_of_treebanks_may_be_longer_than_a_path():
+    names = [f"UD_Toy-{number:0200}" for number in range(20)]
+    for name in names:
+        (Path("ud") / name).mkdir()
+    assert with_named_treebanks([f"treebank={','.join(names)}"])[2].count("UD_Toy") == 20
+
+
+def test_an_empty_name_is_refused():
+    Path("here.conllu").touch()
+    with pytest.raises(TreebankError, match="the name of the treebank is empty"):
+        with_named_treebanks(["treebank="])
 
 
 def test_a_file_is_evaluated_whatever_the_split():

@@ -110,8 +110,8 @@ def _breakdown(
     return Plot(
         rate[0],
         title,
-        f"Above: scores; below: difference to {comparison.baseline}, in points. {caution}Words of "
-        "all treebanks and seeds together." + about_loss(comparison),
+        f"Above: scores; below: difference from {comparison.baseline}, in points. {caution}"
+        "Words of all treebanks and seeds together." + about_loss(comparison),
         figure,
     )
 

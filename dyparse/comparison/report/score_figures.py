@@ -1,4 +1,4 @@
-"""Figures of scores: differences to the baseline, and learning curves."""
+"""Figures of scores: differences from the baseline, and learning curves."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def differences(comparison: Comparison) -> Plot | None:
             fontsize=8,
             annotation_clip=False,
         )
-    axes.set_xlabel(f"LAS: difference to {comparison.baseline}, in points")
+    axes.set_xlabel(f"LAS: difference from {comparison.baseline}, in points")
     draw_legend(comparison, figure, {key.exploration for key in effects}, "point")
     return Plot(
         "differences",
@@ -78,7 +78,7 @@ def differences_by_treebank(comparison: Comparison) -> Plot | None:
         own = {key: effect for key, effect in effects.items() if key.treebank == treebank}
         _draw_effects(comparison, axes, own, places)
         axes.set_title(short(treebank))
-    figure.supxlabel(f"LAS: difference to {comparison.baseline}, in points", fontsize=9)
+    figure.supxlabel(f"LAS: difference from {comparison.baseline}, in points", fontsize=9)
     draw_legend(comparison, figure, {key.exploration for key in effects}, "point")
     return Plot(
         "differences_by_treebank",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 from dyparse.comparison.significance import Difference
 from dyparse.comparison.statistics import Spread
@@ -52,6 +53,18 @@ class Table:
             rows.append(cells)
         about = comment(r"needs \usepackage{booktabs}", self.title, self.note)
         return about + booktabs(columns, [escaped(name) for name in self.header], rows)
+
+    def to_html(self) -> str:
+        """The table in HTML, with its title and note, for a notebook; what matters is bold."""
+        rows = [[escape(cell) for cell in row] for row in self.rows]
+        for row, verdict in zip(rows, self.verdicts, strict=False):
+            if verdict:
+                row[self.key_column] = f"<strong>{row[self.key_column]}</strong>"
+        lines = [f"<th>{'</th><th>'.join(map(escape, self.header))}</th>"]
+        lines += [f"<td>{'</td><td>'.join(row)}</td>" for row in rows]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"<table><caption>{escape(self.title)}</caption>{body}</table>{note}"
 
     def to_text(self, *, bold: bool = False) -> str:
         """The table as aligned plain text without title and note, for a terminal.
