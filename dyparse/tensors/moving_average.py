@@ -4,7 +4,7 @@ import copy
 from typing import Generic, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 UPDATES_PER_AVERAGE = 4  # reading all weights is expensive, and four updates change little
 
@@ -12,13 +12,14 @@ M = TypeVar("M", bound=nn.Module)
 
 
 class MovingAverage(Generic[M]):
-    """A copy of a model whose weights follow it slowly, faster at the start.
+    """A copy of a model whose weights follow it slowly, faster at the start; it shares frozen ones.
 
     Not torch's AveragedModel, which waits for the device at every update.
     """
 
     def __init__(self, model: M, decay: float) -> None:
-        self.model = copy.deepcopy(model)
+        frozen = {id(p): p for p in model.parameters() if not p.requires_grad}
+        self.model = copy.deepcopy(model, frozen)
         for module in self.model.modules():
             if isinstance(module, nn.LSTM):
                 module.flatten_parameters()  # in one piece, as a GPU needs them
@@ -35,4 +36,8 @@ class MovingAverage(Generic[M]):
         decay = min(self.decay, self.updates / (10 + self.updates))
         for own, other in zip(self.model.buffers(), model.buffers(), strict=True):
             own.copy_(other)
-        torch._foreach_lerp_([*self.model.parameters()], [*model.parameters()], 1 - decay**interval)
+        torch._foreach_lerp_(_trained(self.model), _trained(model), 1 - decay**interval)
+
+
+def _trained(model: nn.Module) -> list[Tensor]:
+    return [weights for weights in model.parameters() if weights.requires_grad]
