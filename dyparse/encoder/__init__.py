@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from torch import Tensor, nn
 
 from dyparse.data.batch import Batch
+from dyparse.data.sentence import Sentence
 from dyparse.feature import Feature
 
 
@@ -56,6 +57,15 @@ class EncoderChoice(Protocol):
     def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
         """The encoder with fresh weights over these features.
 
-        `files` are those that the saved encoder gave; empty for a new one.
+        `files` are those that the saved encoder gave; for a new one those of `new_files`.
         """
         ...
+
+
+def new_files(choice: EncoderChoice, sentences: Sequence[Sentence]) -> Mapping[str, bytes]:
+    """What a new encoder takes from files of the user, by names that `build` knows.
+
+    A choice that reads any for the training sentences has a method `new_files(sentences)`; loading
+    a model never calls it.
+    """
+    return choice.new_files(sentences) if hasattr(choice, "new_files") else {}
