@@ -42,11 +42,13 @@ def commands_starting(*start: str, text: str) -> list[list[str]]:
 
 
 def require_valid(words: list[str]) -> None:
-    """An error if `dyparse` would refuse these words; treebanks are made in the current directory.
+    """An error if `dyparse` would refuse these words; treebanks and files of word vectors are made in
+    the current directory.
 
-    Files need not exist.
+    Other files need not exist.
     """
     make_treebanks(words)
+    make_vectors(words)
     if words[0] == "train":
         require_valid_training(words[1:])
     elif words[0] == "evaluate":
@@ -61,6 +63,15 @@ def make_treebanks(words: list[str]) -> None:
         for name in word.removeprefix("treebank=").split(","):
             if re.fullmatch(r"(\w+/)?UD_[\w-]+", name):
                 Path(name).mkdir(parents=True, exist_ok=True)
+
+
+def make_vectors(words: list[str]) -> None:
+    """Empty files for the word vectors that words name."""
+    for word in words:
+        if word.startswith("encoder.vectors="):
+            path = Path(word.partition("=")[2])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
 
 
 def composed(name: str, words: list[str]) -> Iterator[object]:

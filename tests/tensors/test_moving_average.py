@@ -48,7 +48,7 @@ def test_averaging_every_few_updates_forgets_as_fast_as_every_update():
 
 def test_frozen_weights_are_shared_and_stay_as_they_are():
     model = constant_model(1.0)
-    model.weight.requires_grad_(False)
+    model.weight.requires_grad = False
     average = MovingAverage(model, 0.9)
     assert average.model.weight is model.weight
     assert average.model.bias is not model.bias
