@@ -112,17 +112,15 @@ class VectorTable:
         try:
             parts: Any = json.loads(content)
             width, subwords, words = parts["width"], Subwords(**parts["subwords"]), parts["words"]
-        except (RecursionError, LookupError, TypeError) as error:
+            "".join(words).encode()  # an error if they are not text, or not Unicode
+        except (RecursionError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"{WORDS}: expected width, subwords and words ({error})") from error
         if not all(type(n) is int for n in (width, *subwords)) or not 1 <= width <= MOST_NUMBERS:
             raise ValueError(f"{WORDS}: width {width!r}, {subwords!r}")
         if not subwords.are_sound():
             raise ValueError(f"{WORDS}: impossible {subwords!r}")
-        if not isinstance(words, list) or not all(isinstance(w, str) and w for w in words):
-            raise ValueError(f"{WORDS}: words must be a list of strings")
-        "".join(words).encode()  # UnicodeEncodeError, a ValueError, if it is not Unicode
-        if len(set(words)) < len(words):
-            raise ValueError(f"{WORDS}: a word comes twice")
+        if not isinstance(words, list) or "" in words or len(set(words)) < len(words):
+            raise ValueError(f"{WORDS}: expected a list of words, each once")
         return cls(tuple(words), width, subwords)
 
 

@@ -42,10 +42,9 @@ def commands_starting(*start: str, text: str) -> list[list[str]]:
 
 
 def require_valid(words: list[str]) -> None:
-    """An error if `dyparse` would refuse these words; treebanks and files of word vectors are made in
-    the current directory.
+    """An error if `dyparse` would refuse these words.
 
-    Other files need not exist.
+    Treebanks and word vectors are made in the current directory; other files need not exist.
     """
     make_treebanks(words)
     make_vectors(words)
