@@ -204,7 +204,7 @@ HOSTILE = {
     "nested": b"[" * 100_000,
     "a list": b"[]",
     "nothing": b"{}",
-    "no list": valid(words="words"),
+    "no list": valid(words={"a": 1, "b": 2}),
     "numbers": valid(words=[1, 2]),
     "twice": valid(words=["a", "a"]),
     "empty word": valid(words=[""]),
