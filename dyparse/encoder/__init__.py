@@ -69,6 +69,15 @@ class EncoderChoice(Protocol):
     def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
         """The encoder with fresh weights over these features.
 
-        `files` are those that the saved encoder gave; empty for a new one.
+        `files` are those that the saved encoder gave; for a new one those of `new_files`.
         """
         ...
+
+
+def new_files(choice: EncoderChoice, sentences: Sequence[Sentence]) -> Mapping[str, bytes]:
+    """What a new encoder takes from files of the user, by names that `build` knows.
+
+    A choice that reads any for the training sentences has a method `new_files(sentences)`; loading
+    a model never calls it.
+    """
+    return choice.new_files(sentences) if hasattr(choice, "new_files") else {}

@@ -1,7 +1,7 @@
 """A BiLSTM over word, subword or character, and tag embeddings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,9 @@ from torch.nn.functional import embedding, embedding_bag
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from dyparse.data.batch import Batch
+from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import PADDING, RESERVED, UNKNOWN
-from dyparse.encoder import Encoder
+from dyparse.encoder import Encoder, _vectors
 from dyparse.feature import (
     Feature,
     TokenBags,
@@ -25,7 +26,15 @@ from dyparse.tensors.dropout import WORDS, Dropout, dropped_places, keys_below
 from dyparse.tensors.transfer import to_device
 
 MOST_LAYERS = 100
-WIDTHS = {"word": 100, "subword": 100, "character": 64, "upos": 32, "xpos": 32, "feats": 32}
+WIDTHS = {
+    "word": 100,
+    "subword": 100,
+    "character": 64,
+    "upos": 32,
+    "xpos": 32,
+    "feats": 32,
+    "vectors": 100,  # of their projection
+}
 OTHER_WIDTH = 32
 
 
@@ -40,6 +49,11 @@ class BiLSTM:
     input_dropout: float = 0.33
     layer_dropout: float = 0.5
     word_dropout: float = 0.33
+    vectors: str | None = None  # file of pretrained word vectors
+    vectors_use: str = "projected"
+    vectors_scale: float = 1.0  # their mean norm
+    vectors_words: int = 100_000  # kept beside those of the treebank
+    vectors_subwords: int = 200_000  # kept, if there are at most so many
 
     def __post_init__(self) -> None:
         names = [feature.name for feature in load_features(self.features, "encoder.features")]
@@ -59,20 +73,39 @@ class BiLSTM:
                 raise ValueError(f"encoder.{name} is {size}, expected 1 or more")
         if self.layers > MOST_LAYERS:
             raise ValueError(f"encoder.layers is {self.layers}, expected 1 to {MOST_LAYERS}")
+        _vectors.require_options(self.vectors_use, self.vectors_scale)
+        for name in ("vectors_words", "vectors_subwords"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"encoder.{name} is {getattr(self, name)}, expected 0 or more")
 
-    def build(
-        self,
-        features: Sequence[Feature],
-        files: Mapping[str, bytes],  # noqa: ARG002 - it has none
-    ) -> "BiLSTMEncoder":
-        return BiLSTMEncoder(self.parts(features, {}, self.layers))
+    def without_places(self) -> "BiLSTM":
+        """The same options with the file of vectors named by its content."""
+        if not self.vectors:
+            return self
+        return replace(self, vectors=_vectors.named_by_content(self.vectors))
 
-    def parts(
-        self, features: Sequence[Feature], given: Mapping[str, "Embedder"], n_layers: int
-    ) -> "Parts":
-        """The parts of an encoder over given embedders and those of the features."""
-        own = {f.name: Embedder(self._embedder(f), self._width(f)) for f in features}
-        embedders = {**given, **own}
+    def new_files(self, sentences: Sequence[Sentence]) -> dict[str, bytes]:
+        """The vectors that the training sentences need, from the user's file."""
+        if not self.vectors:
+            return {}
+        n_words, n_subwords = self.vectors_words, self.vectors_subwords
+        return _vectors.read_new(
+            self.vectors, sentences, scale=self.vectors_scale, first=n_words, buckets=n_subwords
+        )
+
+    def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> "BiLSTMEncoder":
+        embedders = self.embedders(features)
+        if self.vectors:
+            vectors = self._vector_embedder(files)
+            embedders[_vectors.NAME] = Embedder(vectors, vectors.width)
+        return BiLSTMEncoder(self.parts(embedders, self.layers))
+
+    def embedders(self, features: Sequence[Feature]) -> dict[str, "Embedder"]:
+        """Embedders of the features, by name."""
+        return {f.name: Embedder(self._embedder(f), self._width(f.name)) for f in features}
+
+    def parts(self, embedders: Mapping[str, "Embedder"], n_layers: int) -> "Parts":
+        """The parts of an encoder over these embedders; without layers it is as wide as they are."""
         widths = [sum(e.width for e in embedders.values())] + [2 * self.hidden] * n_layers
         return Parts(
             nn.ModuleDict({name: embedder.module for name, embedder in embedders.items()}),
@@ -81,13 +114,16 @@ class BiLSTM:
             width=widths[-1],
         )
 
-    def _width(self, feature: Feature) -> int:
-        return self.widths.get(feature.name, OTHER_WIDTH)
+    def _vector_embedder(self, files: Mapping[str, bytes]) -> _vectors.VectorEmbedder:
+        return _vectors.VectorEmbedder(files, self.vectors_use, self._width(_vectors.NAME))
+
+    def _width(self, name: str) -> int:
+        return self.widths.get(name, WIDTHS.get(name, OTHER_WIDTH))
 
     def _embedder(self, feature: Feature) -> nn.Module:
         for kind, embedder in EMBEDDERS.items():
             if isinstance(feature, kind):
-                return embedder(feature, self._width(feature), self.word_dropout)
+                return embedder(feature, self._width(feature.name), self.word_dropout)
         raise ValueError(
             f"encoder.features has {feature.name!r}, which the BiLSTM cannot embed; expected a "
             "feature of one number, a bag or a sequence of numbers per token (dyparse.feature)"
@@ -126,6 +162,18 @@ class BiLSTMEncoder(Encoder):
         for number, layer in enumerate(self.layers, 1):
             x = self.layer_dropout(layer(x, order), _keys(batch, number))  # [N, B, width]
         return x.transpose(0, 1)  # type: ignore[no-any-return]  # torch modules are called untyped
+
+    def own_features(self) -> Sequence[Feature]:
+        vectors = self._vectors()
+        return [vectors.feature()] if vectors else []
+
+    def files(self) -> dict[str, bytes]:
+        vectors = self._vectors()
+        return {_vectors.WORDS: vectors.table.to_json()} if vectors else {}
+
+    def _vectors(self) -> _vectors.VectorEmbedder | None:
+        found = (e for e in self.embedders.values() if isinstance(e, _vectors.VectorEmbedder))
+        return next(found, None)
 
 
 def _keys(batch: Batch, layer: int) -> Tensor | None:

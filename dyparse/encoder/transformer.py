@@ -258,8 +258,9 @@ class TransformerEncoder(BiLSTMEncoder):
         features: Sequence[Feature],
         own_files: dict[str, bytes],
     ) -> None:
-        given = {PieceSequences.name: Embedder(vectors, vectors.width)}
-        super().__init__(options.on_top().parts(features, given, options.layers))
+        top, pretrained = options.on_top(), Embedder(vectors, vectors.width)
+        embedders = {PieceSequences.name: pretrained, **top.embedders(features)}
+        super().__init__(top.parts(embedders, options.layers))
         self.own_files, self.saved_in = own_files, SAVED_IN[options.saved_in]
 
     @property

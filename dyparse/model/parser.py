@@ -20,6 +20,7 @@ from dyparse.data.vocabulary import Vocabulary
 from dyparse.decoding import Decoding
 from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
+from dyparse.encoder import new_files
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.feature import missing_columns
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
@@ -87,8 +88,8 @@ class Parser:
         """A parser that knows the words of the sentences; its weights come from torch's random
         generator.
         """
-        vocabulary = config.vocabulary(sentences)
-        return cls.of(ModelParts(config, vocabulary, config.network(vocabulary, {})))
+        vocabulary, files = config.vocabulary(sentences), new_files(config.encoder, sentences)
+        return cls.of(ModelParts(config, vocabulary, config.network(vocabulary, files)))
 
     @classmethod
     def load(

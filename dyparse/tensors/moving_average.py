@@ -12,7 +12,7 @@ M = TypeVar("M", bound=nn.Module)
 
 
 class MovingAverage(Generic[M]):
-    """A copy of a model whose weights follow it slowly, faster at the start.
+    """A copy of a model whose weights follow it slowly, faster at the start; it shares frozen ones.
 
     Frozen weights are the model's own: a pretrained encoder would take twice the memory. Not
     torch's AveragedModel, which waits for the device at every update.

@@ -42,12 +42,13 @@ def commands_starting(*start: str, text: str) -> list[list[str]]:
 
 
 def require_valid(words: list[str]) -> None:
-    """An error if `dyparse` would refuse these words; treebanks are made in the current directory.
+    """An error if `dyparse` would refuse these words.
 
-    Files need not exist.
+    Treebanks and word vectors are made in the current directory; other files need not exist.
     """
     make_treebanks(words)
     make_pretrained(words)
+    make_vectors(words)
     if words[0] == "train":
         require_valid_training(words[1:])
     elif words[0] == "evaluate":
@@ -72,6 +73,15 @@ def make_pretrained(words: list[str]) -> None:
             place.mkdir(exist_ok=True)
             for name in ("config.json", "model.safetensors"):
                 (place / name).touch()
+
+
+def make_vectors(words: list[str]) -> None:
+    """Empty files for the word vectors that words name."""
+    for word in words:
+        if word.startswith("encoder.vectors="):
+            path = Path(word.partition("=")[2])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
 
 
 def composed(name: str, words: list[str]) -> Iterator[object]:

@@ -48,6 +48,7 @@ def sample(split: str) -> list[Sentence]:
 def small_encoder(**options: Any) -> BiLSTM:
     """The default encoder with few units."""
     widths = {"word": 12, "subword": 12, "character": 12, "upos": 8, "xpos": 8, "feats": 8}
+    widths["vectors"] = 12
     features = ["word", "subword:buckets=400", "upos"]
     sizes = {"features": features, "widths": widths, "hidden": 20, "layers": 1}
     dropout = {"input_dropout": 0.1, "layer_dropout": 0.1, "word_dropout": 0.2}

@@ -44,3 +44,16 @@ def test_averaging_every_few_updates_forgets_as_fast_as_every_update():
         average.follow(constant_model(1.0))
     expected = 1 - 0.95 ** (10 * UPDATES_PER_AVERAGE)
     assert average.model.bias[0].item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_frozen_weights_are_shared_and_stay_as_they_are():
+    model = constant_model(1.0)
+    model.weight.requires_grad = False
+    average = MovingAverage(model, 0.9)
+    assert average.model.weight is model.weight
+    assert average.model.bias is not model.bias
+    with torch.no_grad():
+        model.bias.fill_(3.0)
+    average.follow(model)
+    assert (model.weight == 1.0).all()
+    assert (average.model.bias > 1.0).all()
