@@ -6,6 +6,7 @@ Only numbers, known words and tensors are read (`_architecture`); no code of a m
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +22,7 @@ CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
 DOWNLOADED = ("*.json", "*.safetensors", "*.txt", "*.model")  # no code; without tensorflow's
 UNUSED = ("pooler", "position_ids", "token_type_ids")  # weights that may be missing
+MAKING = Lock()  # the library replaces functions of torch while it makes a model
 
 
 class PretrainedDirectory(NamedTuple):
@@ -99,7 +101,9 @@ class PretrainedDirectory(NamedTuple):
 def build_model(architecture: dict[str, Any]) -> nn.Module:
     """A model of this architecture, for weights that are loaded later; ValueError if impossible."""
     transformers = _transformers()
-    with quiet(transformers):
+    from transformers.initialization import no_init_weights
+
+    with MAKING, quiet(transformers), no_init_weights():
         try:
             model = transformers.AutoModel.from_config(
                 _config(transformers, architecture),
