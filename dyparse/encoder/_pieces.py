@@ -55,6 +55,8 @@ class PieceTokenizer:
             raise ValueError(f"tokenizer.json is no tokenizer: {finding}") from error
         unknown = (self.tokenizer.token_to_id(token) for token in UNKNOWN)
         self.unknown: int = next((number for number in unknown if number is not None), 0)
+        added = self.tokenizer.get_added_tokens_decoder()
+        self.special = {number for number, token in added.items() if token.special}
         self.of_word: Remembered[list[int]] = Remembered(self._of_word)
 
     def __deepcopy__(self, _memo: object) -> "PieceTokenizer":
@@ -78,7 +80,9 @@ class PieceTokenizer:
             if not _is_of_library(error):
                 raise
             return [self.unknown]  # without an unknown piece it refuses words with unknown letters
-        return list(encoded.ids) or [self.unknown]
+        # A unigram model has its special pieces among the others, and finds them in a word "</s>".
+        pieces = [self.unknown if piece in self.special else piece for piece in encoded.ids]
+        return pieces or [self.unknown]
 
 
 def _is_of_library(error: BaseException) -> bool:
