@@ -4,6 +4,8 @@ them: made in the tests, without a network.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,15 +81,19 @@ def _texts() -> list[str]:
 
 
 def word_piece() -> Tokenizer:
-    """As BERT has it."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    """As BERT has it; not trained, for the library's trainer gives another one every time."""
+    words = Counter(word for text in _texts() for word in text.lower().split() if word.isalpha())
+    letters = sorted(set("".join(_texts()).lower()) - {" "})
+    known = [*BERT_SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    ends = Counter(word[-n:] for word in words for n in (2, 3) if len(word) > n)
+    known += [word for word, _ in words.most_common(100) if len(word) > 1]
+    known += [f"##{end}" for end, _ in ends.most_common(100)]
+    vocabulary = {piece: k for k, piece in enumerate(dict.fromkeys(known))}
+    tokenizer = Tokenizer(models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))
+    tokenizer.add_special_tokens(BERT_SPECIAL)
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=N_PIECES, special_tokens=BERT_SPECIAL, show_progress=False
-    )
-    tokenizer.train_from_iterator(_texts(), trainer)
     return _between(tokenizer, "[CLS]", "[SEP]")
 
 
@@ -107,8 +113,19 @@ def byte_level() -> Tokenizer:
 
 
 def unigram() -> Tokenizer:
-    """As XLM-RoBERTa has it."""
-    tokenizer = Tokenizer(models.Unigram())
+    """As XLM-RoBERTa has it; not trained, for the same reason."""
+    words = Counter(f"▁{word}" for text in _texts() for word in text.split())
+    parts = Counter("".join(words.elements()))
+    for word, count in words.items():
+        for n in (2, 3):
+            parts.update({word[k : k + n]: count for k in range(len(word) - n + 1)})
+    known = Counter({part: n for part, n in parts.items() if len(part) == 1})
+    known |= Counter(dict((parts | words).most_common(N_PIECES - len(known))))
+    total = known.total()
+    scores = sorted((piece, math.log(n / total)) for piece, n in known.items())
+    pieces = [*((piece, 0.0) for piece in ROBERTA_SPECIAL), *scores]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=ROBERTA_SPECIAL.index("<unk>")))
+    tokenizer.add_special_tokens(ROBERTA_SPECIAL)
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -117,13 +134,6 @@ def unigram() -> Tokenizer:
         ]
     )
     tokenizer.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=N_PIECES,
-        special_tokens=ROBERTA_SPECIAL,
-        unk_token="<unk>",
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(_texts(), trainer)
     return _between(tokenizer, "<s>", "</s>")
 
 
