@@ -102,6 +102,7 @@ class Transformer:
             model = build_model(architecture)
         else:
             found = PretrainedDirectory.find(self.pretrained)
+            assert self._content_name  # of what is read now
             architecture, tokenizer = found.architecture(), found.tokenizer()
             model = found.model(architecture)
         pieces = PieceSequences(
