@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -170,7 +171,7 @@ def test_windows_own_every_word_once_fit_into_the_room_and_overlap_as_promised(c
     for window in found:
         assert window.first <= window.own_first <= window.own_last <= window.last
         assert 0 < sum(sizes[window.first : window.last]) <= room
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         assert one.first < other.first <= one.last < other.last  # each reads something new
         assert sum(sizes[one.first : one.last]) + sizes[one.last] > room  # as much as there is room
         shared = sum(sizes[other.first : one.last])
