@@ -22,6 +22,7 @@ CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
 DOWNLOADED = ("*.json", "*.safetensors", "*.txt", "*.model")  # no code; without tensorflow's
 UNUSED = ("pooler", "position_ids", "token_type_ids")  # weights that may be missing
+VOCABULARIES = ("vocab.txt", "vocab.json", "*.model")  # of tokenizers without a tokenizer.json
 LEAST_BYTES = 2  # of a weight in a file
 MAKING = Lock()  # the library replaces functions of torch while it makes a model
 
@@ -178,18 +179,20 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 def _converted(path: Path) -> bytes:
     """A tokenizer.json from the files of a tokenizer that has none."""
+    remedy = "save one with the tokenizer's save_pretrained"
+    if not any(found for kind in VOCABULARIES for found in path.glob(kind)):
+        raise ConfigError(f"{path}: has no {TOKENIZER}; {remedy}")  # it would make an empty one
     transformers = _transformers()
-    with quiet(transformers):
+    with MAKING, quiet(transformers):
         try:
             slow = transformers.AutoTokenizer.from_pretrained(
                 path, local_files_only=True, trust_remote_code=False
             )
             text: str = slow.backend_tokenizer.to_str()
         except Exception as error:  # what converters need and raise differs
-            finding = " ".join(str(error).split())[:200]
             raise ConfigError(
                 f"{path}: has no {TOKENIZER}, and none can be made from the files there "
-                f"({finding}); save one with the tokenizer's save_pretrained"
+                f"({_finding(error)}); {remedy}"
             ) from error
     return text.encode()
 
