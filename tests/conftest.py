@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -57,6 +58,21 @@ def model_directory(once: Callable[..., Path]) -> Path:
         parser.save(path / "model", {"note": "tiny"})
 
     return once("tiny", make) / "model"
+
+
+@pytest.fixture(scope="session")
+def tiny_pretrained(once: Callable[..., Path]) -> Callable[..., Path]:
+    """tiny_pretrained(family, option=value, …): the directory of a tiny pretrained transformer with
+    these options in its config. Read only: copy it to change it.
+    """
+
+    def directory(family: str = "bert", **changed: Any) -> Path:
+        from helpers.tiny_transformers import write_pretrained  # imports libraries of an extra
+
+        name = "-".join(["pretrained", family, *(f"{k}={v}" for k, v in changed.items())])
+        return once(name, lambda path: write_pretrained(path / family, family, **changed)) / family
+
+    return directory
 
 
 @pytest.fixture(scope="session")

@@ -91,6 +91,11 @@ def no_new_imports() -> Iterator[None]:
         _may_import.reset(token)
 
 
+def may_look_outside() -> bool:
+    """Whether names may lead to modules, directories or the network: not if a file gave them."""
+    return _may_import.get()
+
+
 def import_modules(module_names: Iterable[str]) -> None:
     """Import modules that the user has named; ConfigError if one cannot be imported."""
     for name in module_names:

@@ -21,7 +21,7 @@ FAMILIES = {  # `model_type`, and how attention is computed: sdpa is torch's fus
     "roberta": "sdpa",
     "xlm-roberta": "sdpa",
 }
-POSITIONS_AFTER_PADDING = ("camembert", "mpnet", "roberta", "xlm-roberta")
+POSITIONS_AFTER_PADDING = ("camembert", "roberta", "xlm-roberta")
 WHOLE = {  # from, to
     "vocab_size": (1, 4_000_000),
     "hidden_size": (1, 16_384),
@@ -87,8 +87,8 @@ ROPE = ("full_attention", "sliding_attention")
 
 def architecture_of(config: Any) -> dict[str, Any]:
     """The options above, of a `config.json` or `architecture.json`; ValueError if one is wrong."""
-    if not isinstance(config, dict) or config.get("model_type") not in FAMILIES:
-        kind = config.get("model_type") if isinstance(config, dict) else config
+    kind = config.get("model_type") if isinstance(config, dict) else config
+    if not isinstance(config, dict) or not isinstance(kind, str) or kind not in FAMILIES:
         raise ValueError(
             f"model_type is {str(kind)[:40]!r}, expected an encoder: one of {', '.join(FAMILIES)}"
         )
@@ -100,7 +100,11 @@ def architecture_of(config: Any) -> dict[str, Any]:
             raise ValueError(f"{name} is {str(config[name])[:60]!r}: kernels are not fetched")
     taken = {name: _taken(name, value) for name, value in config.items() if value is not None}
     found = {name: value for name, value in sorted(taken.items()) if value is not None}
-    return {"model_type": config["model_type"], **found}
+    architecture = {"model_type": kind, **found}
+    n_positions(architecture)
+    if found.get("type_vocab_size") == 0 and not kind.startswith("deberta"):
+        raise ValueError("type_vocab_size is 0, expected 1 or more")
+    return architecture
 
 
 def architecture_in(content: bytes) -> dict[str, Any]:
@@ -157,10 +161,15 @@ def _known(name: str, value: Any, known: tuple[Any, ...]) -> Any:
 
 
 def n_positions(architecture: dict[str, Any]) -> int:
-    """How many pieces the model can read at a time, special ones included; 512 unless it says."""
+    """How many pieces the model can read at a time, special ones included; 512 unless it says.
+
+    ValueError if they are too few.
+    """
     positions = int(architecture.get("max_position_embeddings", 512))
     if architecture["model_type"] in POSITIONS_AFTER_PADDING:
         positions -= int(architecture.get("pad_token_id", 1)) + 1
+    elif architecture["model_type"] == "mpnet":
+        positions -= 2  # whatever its padding is
     if positions < 8:
         raise ValueError(f"max_position_embeddings leaves {positions} places, expected 8 or more")
     return positions

@@ -15,6 +15,8 @@ from dyparse.data.token_arrays import Remembered
 from dyparse.encoder._state_store import PooledStates, StateStore
 from dyparse.feature import shortened
 
+LEAST_ROOM = 4  # pieces
+MOST_GROWTH = 1_000_000  # of a word, by normalization
 UNKNOWN = ("[UNK]", "<unk>", "<|unk|>", "[MASK]", "<mask>")
 
 
@@ -36,21 +38,32 @@ class PieceTokenizer:
     def __init__(self, content: bytes) -> None:
         from tokenizers import Tokenizer  # of the extra `transformers`
 
+        self.content = content
         try:
             self.tokenizer: Any = Tokenizer.from_str(content.decode())
             self.tokenizer.no_padding()
             self.tokenizer.no_truncation()
             self.tokenizer.encode_special_tokens = True  # a word "[SEP]" ends no sentence
+            _require_bounded(self.tokenizer.normalizer)
             self.prefix, self.suffix = self._special()
-            self.largest = max(self.tokenizer.get_vocab(with_added_tokens=True).values())
-        except BaseException as error:  # the library panics on some files, with an error of its own
-            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-                finding = " ".join(str(error).split())[:200]
-                raise ValueError(f"tokenizer.json is no tokenizer: {finding}") from error
-            raise
-        known = (self.tokenizer.token_to_id(token) for token in UNKNOWN)
-        self.unknown: int = next((number for number in known if number is not None), 0)
+            known = self.tokenizer.get_vocab(with_added_tokens=True).values()
+            self.largest = max(*known, *self.prefix, *self.suffix)
+        except BaseException as error:
+            if not _is_of_library(error):
+                raise
+            finding = " ".join(str(error).split())[:200]
+            raise ValueError(f"tokenizer.json is no tokenizer: {finding}") from error
+        unknown = (self.tokenizer.token_to_id(token) for token in UNKNOWN)
+        self.unknown: int = next((number for number in unknown if number is not None), 0)
+        added = self.tokenizer.get_added_tokens_decoder()
+        self.special = {number for number, token in added.items() if token.special}
         self.of_word: Remembered[list[int]] = Remembered(self._of_word)
+
+    def __deepcopy__(self, _memo: object) -> "PieceTokenizer":
+        return self  # it does not learn
+
+    def __reduce__(self) -> tuple[type, tuple[bytes]]:
+        return type(self), (self.content,)
 
     def _special(self) -> tuple[list[int], list[int]]:
         """The pieces before and after every sentence."""
@@ -61,8 +74,32 @@ class PieceTokenizer:
 
     def _of_word(self, form: str) -> list[int]:
         text = shortened(form).encode("utf-8", "replace").decode()
-        encoded = self.tokenizer.encode([text], is_pretokenized=True, add_special_tokens=False)
-        return list(encoded.ids) or [self.unknown]
+        try:
+            encoded = self.tokenizer.encode([text], is_pretokenized=True, add_special_tokens=False)
+        except BaseException as error:
+            if not _is_of_library(error):
+                raise
+            return [self.unknown]  # without an unknown piece it refuses words with unknown letters
+        # A unigram model has its special pieces among the others, and finds them in a word "</s>".
+        pieces = [self.unknown if piece in self.special else piece for piece in encoded.ids]
+        return pieces or [self.unknown]
+
+
+def _is_of_library(error: BaseException) -> bool:
+    """Whether an error may come from the tokenizer; some of its panics are no `Exception`."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _require_bounded(normalizer: Any) -> None:
+    """ValueError if a normalizer could make a word so long that no memory is large enough."""
+    growth, pending = 1, [json.loads(normalizer.__getstate__()) if normalizer else None]
+    while pending:
+        part = pending.pop() or {}
+        pending += part.get("normalizers", [])
+        if part.get("type") in ("Replace", "Prepend"):
+            growth *= 1 + len(part.get("content") or part.get("prepend") or "")
+    if growth > MOST_GROWTH:
+        raise ValueError("its normalizer makes words too long")
 
 
 class PieceSequences:
@@ -77,8 +114,14 @@ class PieceSequences:
     def __init__(
         self, tokenizer: PieceTokenizer, *, positions: int, overlap: int, pooling: str
     ) -> None:
-        self.tokenizer, self.overlap, self.pooling = tokenizer, overlap, pooling
+        self.tokenizer, self.pooling = tokenizer, pooling
         self.room = positions - len(tokenizer.prefix) - len(tokenizer.suffix)
+        if self.room < LEAST_ROOM:
+            raise ValueError(
+                f"the model reads {positions} pieces at a time, which leaves {self.room} beside "
+                f"the tokenizer's special ones, expected {LEAST_ROOM} or more"
+            )
+        self.overlap = min(overlap, self.room // 2)  # more would be read again and again
         self.store: StateStore | None = None  # states that were computed before training
 
     def length(self, sentence: Sentence) -> int:
@@ -142,7 +185,10 @@ class Window(NamedTuple):
 
 
 def windows(sizes: list[int], room: int, overlap: int) -> list[Window]:
-    """Windows over words of these many pieces: at most `room`, `overlap` of them shared."""
+    """Windows over words of these many pieces: at most `room`, up to `overlap` of them shared.
+
+    No word may have more than `room` pieces.
+    """
     spans: list[tuple[int, int]] = []
     first = last = 0
     while last < len(sizes):
@@ -163,17 +209,24 @@ def windows(sizes: list[int], room: int, overlap: int) -> list[Window]:
 
 def for_given_words(content: bytes) -> bytes:
     """A tokenizer.json that treats every word as one after a space, also where it says otherwise:
-    words are given here, without the spaces between them.
+    words are given here, without the spaces between them. ValueError if it is none.
     """
-    tokenizer = json.loads(content)
+    try:
+        tokenizer = json.loads(content)
+    except RecursionError as error:
+        raise ValueError("lists within each other, too many") from error
+    if not isinstance(tokenizer, dict):
+        raise ValueError(f"it is {str(tokenizer)[:40]!r}, expected an object")
     pending = [tokenizer.get("pre_tokenizer")]
     while pending:
         part = pending.pop()
-        if isinstance(part, dict):
+        if isinstance(part, list):
+            pending += part
+        elif isinstance(part, dict):
             if part.get("type") == "ByteLevel":
                 part["add_prefix_space"] = True
             elif part.get("type") == "Metaspace":
                 part["prepend_scheme"] = "always"
-            pending += part.get("pretokenizers") or []
+            pending.append(part.get("pretokenizers"))
     tokenizer["truncation"] = tokenizer["padding"] = None
     return json.dumps(tokenizer, ensure_ascii=False).encode()

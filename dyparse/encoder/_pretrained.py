@@ -6,21 +6,25 @@ Only numbers, known words and tensors are read (`_architecture`); no code of a m
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from dyparse.config.choices import NotImportedError
+from dyparse.config.choices import NotImportedError, may_look_outside
 from dyparse.config.places import content_name
 from dyparse.encoder._architecture import FAMILIES, architecture_in
-from dyparse.encoder._pieces import for_given_words
+from dyparse.encoder._pieces import PieceTokenizer, for_given_words
 from dyparse.errors import ConfigError
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
 DOWNLOADED = ("*.json", "*.safetensors", "*.txt", "*.model")  # no code; without tensorflow's
 UNUSED = ("pooler", "position_ids", "token_type_ids")  # weights that may be missing
+VOCABULARIES = ("vocab.txt", "vocab.json", "*.model")  # of tokenizers without a tokenizer.json
+LEAST_BYTES = 2  # of a weight in a file
+MAKING = Lock()  # the library replaces functions of torch while it makes a model
 
 
 class PretrainedDirectory(NamedTuple):
@@ -32,8 +36,11 @@ class PretrainedDirectory(NamedTuple):
     def find(cls, place: str) -> "PretrainedDirectory":
         """The directory of this path, or the model of this name on HuggingFace's hub.
 
-        ConfigError if it is not complete.
+        ConfigError if it is not complete. A model that is loaded must have its own files: what it
+        names is not looked for.
         """
+        if not may_look_outside():
+            raise ConfigError("the files of the encoder are missing")
         if not place:
             raise ConfigError(
                 "encoder.pretrained is missing: give the directory of a pretrained model, with "
@@ -60,32 +67,33 @@ class PretrainedDirectory(NamedTuple):
         except ValueError as error:
             raise ConfigError(f"{self.path / CONFIG}: {error}") from error
 
-    def tokenizer(self) -> bytes:
-        """The tokenizer, as one file; made from the files of a slow one where it must be."""
+    def tokenizer(self) -> PieceTokenizer:
+        """The tokenizer; made from the files of a slow one where it must be."""
         path = self.path / TOKENIZER
         try:
             content = path.read_bytes() if path.is_file() else _converted(self.path)
-            return for_given_words(content)
+            return PieceTokenizer(for_given_words(content))
         except ValueError as error:
             raise ConfigError(f"{path}: not a tokenizer ({error})") from error
 
     def model(self, architecture: dict[str, Any]) -> nn.Module:
         """The model with its pretrained weights; ConfigError if some are missing."""
         transformers = _transformers()
-        with quiet(transformers), torch.random.fork_rng():
+        self._require_bytes(architecture)
+        with MAKING, quiet(transformers), torch.random.fork_rng():
             try:
                 model, loaded = transformers.AutoModel.from_pretrained(
                     self.path,
                     config=_config(transformers, architecture),
                     attn_implementation=FAMILIES[architecture["model_type"]],
                     dtype=torch.float32,
+                    ignore_mismatched_sizes=True,  # told below
                     local_files_only=True,
                     trust_remote_code=False,
                     output_loading_info=True,
                 )
-            except (OSError, ValueError, RuntimeError, KeyError) as error:
-                finding = " ".join(str(error).split())[:300]
-                raise ConfigError(f"{self.path}: cannot be loaded ({finding})") from error
+            except Exception as error:  # what readers of weights raise differs
+                raise ConfigError(f"{self.path}: cannot be loaded ({_finding(error)})") from error
         wrong = [*loaded["missing_keys"], *(key for key, *_ in loaded["mismatched_keys"])]
         if lacking := [name for name in sorted(wrong) if not any(part in name for part in UNUSED)]:
             raise ConfigError(
@@ -95,19 +103,40 @@ class PretrainedDirectory(NamedTuple):
             )
         return _without_pooler(model)
 
+    def _require_bytes(self, architecture: dict[str, Any]) -> None:
+        """ConfigError if the files cannot hold the weights, for which no memory is taken then."""
+        try:
+            with torch.device("meta"):
+                n_weights = sum(p.numel() for p in build_model(architecture).parameters())
+        except ValueError as error:
+            raise ConfigError(f"{self.path / CONFIG}: {error}") from error
+        files = [p for kind in ("*.safetensors", "*.bin") for p in self.path.glob(kind)]
+        n_bytes = sum(path.stat().st_size for path in files if path.is_file())
+        if n_bytes < LEAST_BYTES * n_weights:
+            raise ConfigError(
+                f"{self.path}: {CONFIG} describes {n_weights:,} weights, but the files with "
+                f"weights have {n_bytes:,} bytes; is it the one that was saved with them?"
+            )
+
 
 def build_model(architecture: dict[str, Any]) -> nn.Module:
     """A model of this architecture, for weights that are loaded later; ValueError if impossible."""
     transformers = _transformers()
-    with quiet(transformers):
+    from transformers.initialization import no_init_weights
+
+    with MAKING, quiet(transformers), no_init_weights():
         try:
             model = transformers.AutoModel.from_config(
                 _config(transformers, architecture),
                 attn_implementation=FAMILIES[architecture["model_type"]],
             )
-        except (AttributeError, ZeroDivisionError, AssertionError, KeyError) as error:
-            raise ValueError(f"architecture.json: {error}") from error
+        except Exception as error:  # sizes that do not fit together; what it raises differs
+            raise ValueError(f"no such model ({_finding(error)})") from error
     return _without_pooler(model)
+
+
+def _finding(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 def _config(transformers: Any, architecture: dict[str, Any]) -> Any:
@@ -150,18 +179,20 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 def _converted(path: Path) -> bytes:
     """A tokenizer.json from the files of a tokenizer that has none."""
+    remedy = "save one with the tokenizer's save_pretrained"
+    if not any(found for kind in VOCABULARIES for found in path.glob(kind)):
+        raise ConfigError(f"{path}: has no {TOKENIZER}; {remedy}")  # it would make an empty one
     transformers = _transformers()
-    with quiet(transformers):
+    with MAKING, quiet(transformers):
         try:
             slow = transformers.AutoTokenizer.from_pretrained(
                 path, local_files_only=True, trust_remote_code=False
             )
             text: str = slow.backend_tokenizer.to_str()
         except Exception as error:  # what converters need and raise differs
-            finding = " ".join(str(error).split())[:200]
             raise ConfigError(
                 f"{path}: has no {TOKENIZER}, and none can be made from the files there "
-                f"({finding}); save one with the tokenizer's save_pretrained"
+                f"({_finding(error)}); {remedy}"
             ) from error
     return text.encode()
 

@@ -37,11 +37,14 @@ class StateStore:
         return self  # averaged weights have the same frozen layers
 
     def add(self, sentence: Sentence, states: NDArray[np.float16]) -> None:
-        """Keep the states of a sentence's tokens, the root's first, if there is room."""
-        data = states.tobytes()
-        if self.size + len(data) <= self.most_bytes:
+        """Keep the states of a sentence's tokens, the root's first, if there is room.
+
+        Of sentences with the same words, those of the first.
+        """
+        data, key = states.tobytes(), _key(sentence)
+        if key not in self.spans and self.size + len(data) <= self.most_bytes:
             os.pwrite(self.file.fileno(), data, self.size)
-            self.spans[_key(sentence)] = (self.size, states.shape)
+            self.spans[key] = (self.size, states.shape)
             self.size += len(data)
 
     def batch(self, sentences: Sequence[Sentence]) -> PooledStates | None:

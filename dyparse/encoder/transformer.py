@@ -1,8 +1,10 @@
 """A pretrained transformer over pieces of words, fine-tuned or frozen, and a BiLSTM on top."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -67,7 +69,7 @@ class Transformer:
             )
         bounds = {"mixed_layers": 1, "layers": 0, "overlap": 0, "rate": 0, "kept_gigabytes": 0}
         for name, least in bounds.items():
-            if getattr(self, name) < least:
+            if not least <= getattr(self, name) < math.inf:
                 raise ValueError(
                     f"encoder.{name} is {getattr(self, name)}, expected {least} or more"
                 )
@@ -88,34 +90,39 @@ class Transformer:
 
     def without_places(self) -> "Transformer":
         """The same options with the pretrained model named by its content."""
+        return replace(self, pretrained=self._content_name)
+
+    @cached_property
+    def _content_name(self) -> str:
+        """Found once: whatever happens to the directory, a training can save what it learned."""
         if is_content_name(self.pretrained):
-            return self
-        found = PretrainedDirectory.find(self.pretrained)
-        return replace(self, pretrained=found.content_name())
+            return self.pretrained
+        return PretrainedDirectory.find(self.pretrained).content_name()
 
     def build(
         self, features: Sequence[Feature], files: Mapping[str, bytes]
     ) -> "TransformerEncoder":
         if files:  # of a saved model: its weights come later
             architecture = architecture_in(_file(files, ARCHITECTURE))
-            tokenizer = _file(files, TOKENIZER)
+            tokenizer = PieceTokenizer(_file(files, TOKENIZER))
             model = build_model(architecture)
         else:
             found = PretrainedDirectory.find(self.pretrained)
+            assert self._content_name  # of what is read now
             architecture, tokenizer = found.architecture(), found.tokenizer()
             model = found.model(architecture)
         pieces = PieceSequences(
-            PieceTokenizer(tokenizer),
+            tokenizer,
             positions=n_positions(architecture),
             overlap=self.overlap,
             pooling=self.pooling,
         )
         vectors = PretrainedVectors(model, pieces, self)
-        if self.frozen == "all" and not files:
+        if self.frozen == "all" and self.kept_gigabytes and not files:
             pieces.store = StateStore(self.kept_gigabytes * GIGABYTE)
         own_files = {
             ARCHITECTURE: json.dumps(architecture, indent=2).encode(),
-            TOKENIZER: tokenizer,
+            TOKENIZER: tokenizer.content,
         }
         return TransformerEncoder(self, vectors, features, own_files)
 
@@ -168,7 +175,7 @@ class PretrainedVectors(nn.Module):
     def train(self, mode: bool = True) -> "PretrainedVectors":  # noqa: FBT001, FBT002 - torch's signature
         """Frozen parts stay as they are in parsing: they drop nothing."""
         super().train(mode)
-        for module in self.model.modules():
+        for module in self.model.modules() if mode else ():
             parameters = list(module.parameters())
             if parameters and not any(p.requires_grad for p in parameters):
                 module.eval()
@@ -232,18 +239,18 @@ class PretrainedVectors(nn.Module):
 def layer_groups(model: nn.Module, n_layers: int) -> list[list[nn.Parameter]]:
     """The parameters of a model: its embeddings, then those of every layer, from below.
 
-    What belongs to none of these, such as a last normalization, goes with the uppermost layer. A
-    model whose layers share their weights has one layer here.
+    Positions that layers share, and what embeddings pass on their way to the layers, are among the
+    embeddings. What belongs to none of these, such as a last normalization, goes with the uppermost
+    layer. A model whose layers share their weights has one layer here.
     """
     lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     layers = next((found for found in lists if len(found) == n_layers), lists[0])
     groups = [list(layer.parameters()) for layer in layers]
     within = {parameter for group in groups for parameter in group}
-    tables = (m for m in model.modules() if "embeddings" in type(m).__name__.lower())
-    embeddings = [p for p in next(tables).parameters() if p not in within]
-    known = within.union(embeddings)
-    groups[-1] += [p for p in model.parameters() if p not in known]
-    return [embeddings, *groups]
+    outside = [(name, p) for name, p in model.named_parameters() if p not in within]
+    below = {name: p for name, p in outside if "embed" in name or "relative" in name}
+    groups[-1] += [p for name, p in outside if name not in below]
+    return [list(below.values()), *groups]
 
 
 class TransformerEncoder(BiLSTMEncoder):

@@ -156,7 +156,7 @@ def _filled(
             network = chosen.network(vocabulary, own_files)
     network.load_state_dict(weights, assign=True)
     if any(buffer.is_meta for buffer in network.buffers()):  # computed ones, which are not saved
-        with WithoutDrawing():
+        with torch.random.fork_rng(), WithoutDrawing():
             network = chosen.network(vocabulary, own_files)
         network.load_state_dict(weights, assign=True)
     return ModelParts(chosen, vocabulary, network)

@@ -1,0 +1,423 @@
+"""Pretrained encoders: every family trains, is saved and parses the same without its directory;
+vectors are those of transformers; what is frozen stays, and costs nothing.
+"""
+
+import copy
+import json
+import os
+import shutil
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from helpers.programs import python
+from helpers.tiny import plan, sample
+from helpers.tiny_transformers import (
+    SIZES,
+    TOKENIZERS,
+    WITHOUT_DROPOUT,
+    tiny_options,
+    tiny_parser,
+    write_pretrained,
+)
+from torch.nn.functional import layer_norm
+
+import dyparse
+from dyparse.config import choices
+from dyparse.data.batch import Collator
+from dyparse.data.sentence import Sentence
+from dyparse.encoder._architecture import FAMILIES
+from dyparse.encoder.transformer import Transformer
+from dyparse.tensors.moving_average import MovingAverage, learned_state
+from dyparse.training import loop
+from dyparse.training.resume import NAME, Progress, TrainingFile
+from dyparse.training.session import Session
+from dyparse.training.settings import TrainingSettings
+
+TRAIN, DEV = sample("train")[:20], sample("dev")[:6]
+SETTINGS = TrainingSettings(
+    epochs=1,
+    max_tokens_per_batch=300,
+    learning_rate=1e-2,
+    average_decay=0.5,
+    precision="float32",
+)
+ODD = Sentence.from_words(["\u200b", "[SEP]", "</s>", "x" * 5000, "的"], upos=["X"] * 5)
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """No socket can be made."""
+
+    class Forbidden(socket.socket):
+        def __init__(self, *_, **__):
+            raise AssertionError("a socket")
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(socket, "socket", Forbidden)
+
+
+def trained(encoder, sentences=TRAIN):
+    """A session after a short training, and its averaged parser."""
+    session = Session(SETTINGS, tiny_parser(encoder, sentences), plan(sentences, DEV))
+    list(loop.train(session, lambda *_: None))
+    return session, session.averaged_parser()
+
+
+def test_every_family_is_tried():
+    assert set(SIZES) == set(TOKENIZERS) == set(FAMILIES)
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_is_trained_saved_and_loaded_without_its_directory(family, tmp_path):
+    directory = write_pretrained(tmp_path / family, family)
+    session, parser = trained(tiny_options(directory, frozen="none"))
+    start = tiny_parser(tiny_options(directory), TRAIN).model.state_dict()
+    learned = [not t.equal(start[k]) for k, t in session.parser.model.state_dict().items()]
+    assert sum(learned) > 0.9 * len(learned)
+    shutil.rmtree(directory)
+    parser.save(tmp_path / "model", {})  # the directory is not needed any more
+    trees = parser.parse([*DEV, ODD])
+    loaded = dyparse.load(tmp_path / "model")
+    assert loaded.parse([*DEV, ODD]) == trees
+    for one, other in zip(
+        parser.model.state_dict().values(), loaded.model.state_dict().values(), strict=True
+    ):
+        assert torch.equal(one, other)
+    loaded.save(tmp_path / "again", {})  # a loaded one can be saved again
+    names = [path.relative_to(tmp_path / "model") for path in (tmp_path / "model").rglob("*.*")]
+    for name in names:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
+
+
+WITHOUT_NETWORK = """
+import json, os, random, socket, sys
+
+class Forbidden(socket.socket):
+    def __init__(self, *_, **__):
+        raise AssertionError("a socket")
+
+os.environ.pop("HF_HUB_OFFLINE", None)
+socket.socket = Forbidden
+import dyparse, torch
+from helpers.tiny import sample
+torch.set_num_threads(1)
+before = torch.random.get_rng_state()
+parser = dyparse.load(MODEL)
+assert torch.equal(before, torch.random.get_rng_state())
+print(json.dumps([s.to_conllu() for s in parser.parse(sample("dev")[:6])]))
+"""
+
+
+def test_a_fresh_process_parses_the_same_without_a_network_and_prints_nothing(tmp_path):
+    directory = write_pretrained(tmp_path / "mine", "modernbert")
+    _, parser = trained(tiny_options(directory))
+    shutil.rmtree(directory)
+    parser.save(tmp_path / "model", {})
+    program = WITHOUT_NETWORK.replace("MODEL", repr(str(tmp_path / "model")))
+    path = os.pathsep.join(
+        [str(dyparse.__path__[0] + "/.."), str(dyparse.__path__[0]) + "/../tests"]
+    )
+    found = python(program, PYTHONPATH=path, PYTHONWARNINGS="error::UserWarning")
+    assert found == [s.to_conllu() for s in parser.parse(DEV)]
+
+
+def encoder_over(options):
+    """An encoder in eval mode, and the collator that feeds it."""
+    torch.manual_seed(3)
+    encoder = options.build([], {})
+    return encoder.eval(), Collator(encoder.own_features())
+
+
+def reference_vectors(directory, tokenizer, sentence, weights, pooling):
+    """As one would write it with transformers alone.  [words, width]"""
+    import transformers
+
+    model = transformers.AutoModel.from_pretrained(directory, local_files_only=True).eval()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    encoded = fast(sentence.form, is_split_into_words=True, return_tensors="pt")
+    inputs = {name: encoded[name] for name in ("input_ids", "attention_mask")}
+    with torch.no_grad():
+        states = model(**inputs, output_hidden_states=True).hidden_states[-len(weights) :]
+    mixed = sum(w * layer_norm(s, s.shape[-1:]) for w, s in zip(weights, states, strict=True))[0]
+    of_word = [
+        [i for i, w in enumerate(encoded.word_ids()) if w == k] for k in range(len(sentence))
+    ]
+    rows = [mixed[places[:1] if pooling == "first" else places].mean(0) for places in of_word]
+    return torch.stack([mixed[0], *rows])
+
+
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "deberta-v2", "modernbert", "electra"])
+@pytest.mark.parametrize("pooling", ["mean", "first"])
+def test_vectors_are_those_of_transformers(family, pooling, tiny_pretrained):
+    directory = tiny_pretrained(family)
+    encoder, collator = encoder_over(
+        tiny_options(directory, features=[], mixed_layers=3, layers=0, pooling=pooling)
+    )
+    vectors = encoder.vectors
+    with torch.no_grad():
+        vectors.mix.copy_(torch.tensor([0.5, -1.0, 2.0]))
+        vectors.scale.fill_(1.7)
+        weights = 1.7 * torch.softmax(vectors.mix, 0)
+        found = encoder(collator.batch(TRAIN[:6]))
+    tokenizer = copy.copy(vectors.pieces.tokenizer.tokenizer)
+    for row, sentence in zip(found, TRAIN[:6], strict=True):
+        expected = reference_vectors(directory, tokenizer, sentence, weights, pooling)
+        torch.testing.assert_close(row[: len(sentence) + 1], expected, atol=2e-5, rtol=0)
+
+
+LONG = Sentence.from_words([w for s in sample("train")[:40] for w in s.form][:400])
+LOCAL = {"layer_types": ["sliding_attention"] * 3, "local_attention": 4}  # 2 to each side and layer
+
+
+def test_words_far_from_borders_of_windows_have_the_vectors_of_the_whole_sentence(tmp_path):
+    """Of a model that looks 6 pieces to each side only, all words if windows share enough."""
+    found = []
+    for positions in (4000, 64):
+        directory = write_pretrained(
+            tmp_path / str(positions), "modernbert", max_position_embeddings=positions, **LOCAL
+        )
+        encoder, collator = encoder_over(tiny_options(directory, features=[], layers=0, overlap=31))
+        batch = collator.batch([LONG, TRAIN[0]])
+        assert (len(batch.features["pieces"].ids) > 2) == (positions == 64)
+        with torch.no_grad():
+            found.append(encoder(batch))
+    torch.testing.assert_close(found[0], found[1], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "mpnet", "distilbert", "deberta"])
+def test_a_sentence_longer_than_the_model_can_read_is_parsed(family, tiny_pretrained):
+    parser = tiny_parser(tiny_options(tiny_pretrained(family)), TRAIN)
+    pieces = parser.collator.batch([LONG]).features["pieces"]
+    assert pieces.lengths.max() > 85  # full windows, up to the last position
+    tree, short = parser.parse([LONG.with_columns({"upos": ["X"] * len(LONG)}), TRAIN[0]])
+    assert len(tree.head) == len(LONG)
+    assert [short.head] == [s.head for s in parser.parse([TRAIN[0]])]
+
+
+def test_a_model_reads_its_last_position(tiny_pretrained):
+    for family in FAMILIES:
+        parser = tiny_parser(tiny_options(tiny_pretrained(family), features=[]), TRAIN)
+        feature = parser.model.encoder.vectors.pieces
+        piece = next(w for w in ("a", "i", "of", "the") if len(feature.tokenizer.of_word[w]) == 1)
+        full = Sentence.from_words([piece] * feature.room)
+        ids = parser.collator.batch([full]).features["pieces"].ids
+        assert ids.shape[0] == 1, family
+        assert parser.model.encoder.eval()(parser.collator.batch([full])).isfinite().all()
+
+
+def test_threads_side_by_side_have_the_same_vectors(tiny_pretrained):
+    parser = tiny_parser(tiny_options(tiny_pretrained("modernbert")), TRAIN)
+    groups = [TRAIN[k : k + 3] for k in range(0, 18, 3)] * 4
+    with torch.no_grad():
+        alone = [parser.encode(group).vectors for group in groups]
+
+        def encode(group):
+            with torch.no_grad():
+                return parser.encode(group).vectors
+
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(encode, groups))
+    assert all(map(torch.equal, alone, together))
+
+
+FROZEN = {"none": 0, "embeddings": 1, "0": 1, "1": 2, "2": 3, "3": 4, "all": 4}
+
+
+def part(name):
+    """Where a parameter is: 0 for embeddings, 1 for the lowest layer, …; None on top."""
+    if "embedders.pieces.model." not in name:
+        return None
+    return int(name.split(".layer.")[1].split(".")[0]) + 1 if ".layer." in name else 0
+
+
+@pytest.mark.parametrize("frozen", FROZEN)
+def test_what_is_frozen_has_no_gradient_drops_nothing_and_stays(frozen, tiny_pretrained):
+    session, _ = trained(tiny_options(tiny_pretrained(), frozen=frozen, kept_gigabytes=0))
+    model, before = session.parser.model, tiny_parser(tiny_options(tiny_pretrained()), TRAIN).model
+    start = dict(before.named_parameters())
+    for name, parameter in model.named_parameters():
+        is_frozen = part(name) is not None and part(name) < FROZEN[frozen]
+        assert parameter.requires_grad != is_frozen, name
+        assert torch.equal(parameter, start[name]) == is_frozen, name
+    model.train()
+    modes = dict(model.named_modules())
+    for name, module in modes.items():
+        parameters = [n for n, _ in module.named_parameters(prefix=name)]
+        if parameters and all(part(n) is not None and part(n) < FROZEN[frozen] for n in parameters):
+            assert not module.training, name
+    inside = "encoder.embedders.pieces.model"
+    assert modes[f"{inside}.embeddings.dropout"].training == (FROZEN[frozen] == 0)
+    for layer in range(3):
+        dropout = modes[f"{inside}.encoder.layer.{layer}.output.dropout"]
+        assert dropout.training == (layer + 1 >= FROZEN[frozen])
+    model.eval()
+    assert not any(module.training for module in model.modules())
+
+
+def test_layers_have_their_rates(tiny_pretrained):
+    options = tiny_options(tiny_pretrained(), frozen="1", rate=0.2, layer_decay=0.5)
+    model = tiny_parser(options, TRAIN).model
+    rates = {p: g.rate for g in model.parameter_groups() for p in g.parameters}
+    expected = {None: 1.0, 3: 0.2, 2: 0.1}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            assert rates[parameter] == pytest.approx(expected[part(name)]), name
+        else:
+            assert parameter not in rates
+    assert set(map(part, dict(model.named_parameters()))) == {None, 0, 1, 2, 3}
+    session = Session(SETTINGS, tiny_parser(options, TRAIN), plan(TRAIN, DEV))
+    session.optimizer.step(1.0)
+    steps = {p: g["lr"] for g in session.optimizer.adamw.param_groups for p in g["params"]}
+    for name, parameter in session.parser.model.named_parameters():
+        if parameter.requires_grad:
+            assert steps[parameter] == pytest.approx(expected[part(name)])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_gradients_reach_all_that_learns_and_nothing_below_frozen_layers(family, tiny_pretrained):
+    for frozen in ("none", "embeddings", "1"):
+        parser = tiny_parser(
+            tiny_options(tiny_pretrained(family), frozen=frozen, mixed_layers=1), TRAIN
+        )
+        vectors, batch = parser.model.encoder.vectors, parser.collator.batch(TRAIN[:4])
+        parser.model.eval()
+        states = []
+        lowest = vectors.model.get_input_embeddings()
+        lowest.register_forward_hook(lambda _m, _i, output, kept=states: kept.append(output))
+        vectors(batch).square().sum().backward()
+        with_gradient = [p for p in vectors.model.parameters() if p.grad is not None]
+        assert with_gradient == [p for p in vectors.model.parameters() if p.requires_grad]
+        assert states[0].requires_grad == (frozen == "none")
+        below = {
+            p
+            for group in vectors.groups[: {"none": 0, "embeddings": 1}.get(frozen, 2)]
+            for p in group
+        }
+        assert all(p.requires_grad != (p in below) for p in vectors.model.parameters())
+        projections = (
+            "embeddings_project",
+            "embedding_hidden_mapping_in",
+            "relative_attention_bias",
+        )
+        for name, p in vectors.model.named_parameters():
+            if "embeddings." in name or any(part in name for part in projections):
+                assert p in set(vectors.groups[0]), name
+
+
+def test_the_average_shares_frozen_weights_and_follows_the_others(tiny_pretrained):
+    model = tiny_parser(tiny_options(tiny_pretrained(), frozen="2"), TRAIN).model
+    average = MovingAverage(model, 0.5)
+    pairs = list(zip(model.named_parameters(), average.model.parameters(), strict=True))
+    frozen = [name for (name, p), own in pairs if p.data_ptr() == own.data_ptr()]
+    assert frozen == [name for name, p in model.named_parameters() if not p.requires_grad]
+    assert {part(name) for name in frozen} == {0, 1, 2}
+    with torch.no_grad():
+        for _, parameter in model.named_parameters():
+            parameter.add_(1.0) if parameter.requires_grad else None
+    average.follow(model)
+    for (name, p), own in pairs:
+        assert torch.equal(p, own) == (name in frozen)
+
+
+def test_the_state_of_a_training_holds_what_learns_only(tiny_pretrained, tmp_path):
+    sizes = {}
+    for frozen in ("none", "all"):
+        options = tiny_options(tiny_pretrained(), frozen=frozen, kept_gigabytes=0)
+        session, _ = trained(options)
+        file = TrainingFile(tmp_path / frozen / NAME, "options")
+        file.path.parent.mkdir()
+        file.save(session, Progress())
+        sizes[frozen] = file.path.stat().st_size
+        content = file._content()
+        kept = {*content["model"], *content["optimizer"]["average"]}
+        assert any(part(name) is not None for name in kept) == (frozen == "none")
+    frozen_bytes = 4 * sum(
+        p.numel()
+        for name, p in session.parser.model.named_parameters()
+        if part(name) is not None and not p.requires_grad
+    )
+    assert sizes["none"] - sizes["all"] > 4 * frozen_bytes  # weights, average, two of AdamW
+    assert set(learned_state(session.parser.model)) == set(content["model"])
+
+
+def test_recomputing_activations_gives_the_same_gradients(tiny_pretrained):
+    gradients = []
+    for recompute in (False, True):
+        options = tiny_options(tiny_pretrained(), frozen="embeddings", recompute=recompute)
+        parser = tiny_parser(options, TRAIN)
+        parser.model.train()
+        keys = np.arange(6, dtype=np.uint64)
+        parser.model.encoder(parser.collator.batch(TRAIN[:6], keys)).square().sum().backward()
+        gradients.append([p.grad for p in parser.model.encoder.parameters() if p.requires_grad])
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
+def test_dropout_inside_the_model_follows_the_key_of_the_batch(tiny_pretrained):
+    parser = tiny_parser(tiny_options(tiny_pretrained(), features=[], layers=0), TRAIN)
+    vectors = parser.model.encoder.vectors.train()
+    batches = [
+        parser.collator.batch(
+            TRAIN[:4], np.arange(first, first + 4, dtype=np.uint64) << np.uint64(9)
+        )
+        for first in (1, 1, 2)
+    ]
+    before = torch.random.get_rng_state()
+    one, same, other = (vectors(batch) for batch in batches)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    still = tiny_parser(tiny_options(tiny_pretrained(**WITHOUT_DROPOUT)), TRAIN)
+    one, _, other = (still.model.encoder.vectors.train()(batch) for batch in batches)
+    assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("options", "finding"),
+    [
+        ({"pooling": "max"}, "encoder.pooling is 'max'"),
+        ({"frozen": "some"}, "encoder.frozen is 'some'"),
+        ({"frozen": "-1"}, "encoder.frozen is '-1'"),
+        ({"mixed_layers": 0}, "encoder.mixed_layers is 0"),
+        ({"rate": -0.1}, "encoder.rate is -0.1"),
+        ({"rate": float("nan")}, "encoder.rate is nan"),
+        ({"rate": float("inf")}, "encoder.rate is inf"),
+        ({"kept_gigabytes": float("nan")}, "encoder.kept_gigabytes is nan"),
+        ({"layer_decay": 0.0}, "encoder.layer_decay is 0.0"),
+        ({"layer_decay": float("nan")}, "encoder.layer_decay is nan"),
+        ({"overlap": -1}, "encoder.overlap is -1"),
+        ({"layers": -1}, "encoder.layers is -1"),
+        ({"layers": 101}, "encoder.layers is 101"),
+        ({"hidden": 0}, "encoder.hidden is 0"),
+        ({"features": ["tag"]}, "encoder.features: no feature 'tag'"),
+        ({"word_dropout": 1.0}, "encoder.word_dropout is 1.0"),
+    ],
+)
+def test_an_option_out_of_range_is_refused_by_name(options, finding):
+    with pytest.raises(ValueError, match=finding):
+        Transformer(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "finding"),
+    [
+        ({"mixed_layers": 5}, "encoder.mixed_layers is 5, expected at most 4"),
+        ({"frozen": "4"}, "encoder.frozen is 4, expected at most 3"),
+    ],
+)
+def test_more_layers_than_the_model_has_are_refused(options, finding, tiny_pretrained):
+    with pytest.raises(ValueError, match=finding):
+        tiny_options(tiny_pretrained(), **options).build([], {})
+
+
+def test_the_encoder_is_known_by_its_name_and_its_options_come_back(tiny_pretrained):
+    assert "transformer" in choices.names("encoder")
+    options = tiny_options(tiny_pretrained())
+    named = options.without_places()
+    assert named.without_places() == named == replace(options, pretrained=named.pretrained)
+    assert json.dumps(named.pretrained).startswith('"bert@')
