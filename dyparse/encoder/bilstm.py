@@ -26,15 +26,15 @@ from dyparse.tensors.dropout import WORDS, Dropout, dropped_places, keys_below
 from dyparse.tensors.transfer import to_device
 
 MOST_LAYERS = 100
-WIDTHS = {
+FEATURE_WIDTHS = {
     "word": 100,
     "subword": 100,
     "character": 64,
     "upos": 32,
     "xpos": 32,
     "feats": 32,
-    "vectors": 100,  # of their projection
 }
+WIDTHS = {**FEATURE_WIDTHS, _vectors.NAME: 100}  # vectors: of their projection
 OTHER_WIDTH = 32
 
 
@@ -105,7 +105,7 @@ class BiLSTM:
         return {f.name: Embedder(self._embedder(f), self._width(f.name)) for f in features}
 
     def parts(self, embedders: Mapping[str, "Embedder"], n_layers: int) -> "Parts":
-        """The parts of an encoder over these embedders; without layers it is as wide as they are."""
+        """The parts of an encoder; without layers it is as wide as the embedders together."""
         widths = [sum(e.width for e in embedders.values())] + [2 * self.hidden] * n_layers
         return Parts(
             nn.ModuleDict({name: embedder.module for name, embedder in embedders.items()}),

@@ -19,7 +19,7 @@ from dyparse.encoder._architecture import architecture_in, n_positions
 from dyparse.encoder._pieces import Pieces, PieceSequences, PieceTokenizer
 from dyparse.encoder._pretrained import PretrainedDirectory, build_model
 from dyparse.encoder._state_store import PooledStates, StateStore
-from dyparse.encoder.bilstm import WIDTHS, BiLSTM, BiLSTMEncoder, Embedder
+from dyparse.encoder.bilstm import FEATURE_WIDTHS, BiLSTM, BiLSTMEncoder, Embedder
 from dyparse.feature import Feature
 
 ARCHITECTURE, TOKENIZER = "architecture.json", "tokenizer.json"
@@ -38,7 +38,7 @@ class Transformer:
 
     pretrained: str = ""  # a directory, or a name on HuggingFace's hub
     features: list[str] = field(default_factory=lambda: ["subword"])
-    widths: dict[str, int] = field(default_factory=lambda: dict(WIDTHS))
+    widths: dict[str, int] = field(default_factory=lambda: dict(FEATURE_WIDTHS))
     pooling: str = "mean"
     mixed_layers: int = 4
     frozen: str = "embeddings"

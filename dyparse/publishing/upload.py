@@ -38,4 +38,4 @@ def upload(target: HubModel, files: Mapping[str, bytes], *, private: bool) -> st
             commit_message="Upload a model of dyparse",
             revision=revision,
         )
-    return commit.commit_url
+    return str(commit.commit_url)
