@@ -17,7 +17,8 @@ from dyparse.feature import shortened
 
 LEAST_ROOM = 4  # pieces
 MOST_GROWTH = 1_000_000  # of a word, by normalization
-UNKNOWN = ("[UNK]", "<unk>", "<|unk|>", "[MASK]", "<mask>")
+MASK = ("[MASK]", "<mask>", "<|mask|>")
+UNKNOWN = ("[UNK]", "<unk>", "<|unk|>", *MASK)
 
 
 class Pieces(NamedTuple):
@@ -27,6 +28,14 @@ class Pieces(NamedTuple):
     lengths: Tensor  # int64 [S]
     places: Tensor  # int64 [total]  in the flattened sequences, token after token
     offsets: Tensor  # int64 [B·N]  where the places of a token begin; padding has the root's
+
+    def masked(self, dropped: Tensor, mask: int) -> Tensor:
+        """The ids with the pieces of dropped tokens replaced by a mask.  [B, N] → [S, P]"""
+        flat = self.ids.reshape(-1)
+        order = torch.arange(len(self.places), device=flat.device)
+        token = torch.searchsorted(self.offsets, order, right=True) - 1
+        new = flat[self.places].masked_fill(dropped.reshape(-1)[token], mask)
+        return flat.scatter(0, self.places, new).view_as(self.ids)
 
 
 class PieceTokenizer:
@@ -53,8 +62,8 @@ class PieceTokenizer:
                 raise
             finding = " ".join(str(error).split())[:200]
             raise ValueError(f"tokenizer.json is no tokenizer: {finding}") from error
-        unknown = (self.tokenizer.token_to_id(token) for token in UNKNOWN)
-        self.unknown: int = next((number for number in unknown if number is not None), 0)
+        self.unknown: int = self._first_known(UNKNOWN, 0)
+        self.mask: int = self._first_known(MASK, self.unknown)
         added = self.tokenizer.get_added_tokens_decoder()
         self.special = {number for number, token in added.items() if token.special}
         self.of_word: Remembered[list[int]] = Remembered(self._of_word)
@@ -71,6 +80,10 @@ class PieceTokenizer:
         inside = [k for k, special in enumerate(encoded.special_tokens_mask) if not special]
         first, last = (inside[0], inside[-1] + 1) if inside else (1, 1)
         return encoded.ids[:first], encoded.ids[last:]
+
+    def _first_known(self, tokens: Sequence[str], otherwise: int) -> int:
+        numbers = (self.tokenizer.token_to_id(token) for token in tokens)
+        return next((number for number in numbers if number is not None), otherwise)
 
     def _of_word(self, form: str) -> list[int]:
         text = shortened(form).encode("utf-8", "replace").decode()

@@ -21,6 +21,7 @@ from dyparse.encoder._pretrained import PretrainedDirectory, build_model
 from dyparse.encoder._state_store import PooledStates, StateStore
 from dyparse.encoder.bilstm import FEATURE_WIDTHS, BiLSTM, BiLSTMEncoder, Embedder
 from dyparse.feature import Feature
+from dyparse.tensors.dropout import WORDS, dropped_places, keys_below
 
 ARCHITECTURE, TOKENIZER = "architecture.json", "tokenizer.json"
 POOLING = ("mean", "first")
@@ -48,7 +49,7 @@ class Transformer:
     layers: int = 1
     input_dropout: float = 0.33
     layer_dropout: float = 0.5
-    word_dropout: float = 0.33
+    word_dropout: float = 0.15
     overlap: int = 64
     recompute: bool = False
     kept_gigabytes: float = 8.0
@@ -155,6 +156,7 @@ class PretrainedVectors(nn.Module):
         self.mix = nn.Parameter(torch.zeros(options.mixed_layers))
         self.scale = nn.Parameter(torch.ones(()))
         self.rate, self.layer_decay = options.rate, options.layer_decay
+        self.word_dropout = options.word_dropout
         self.is_frozen = options.frozen == "all"
         self.groups = layer_groups(model, n_layers)  # embeddings first
         n_frozen = {"none": 0, "embeddings": 1, "all": len(self.groups)}.get(options.frozen)
@@ -196,7 +198,7 @@ class PretrainedVectors(nn.Module):
         Dropout inside the model draws from torch's generator, which starts from the batch's key: so
         a training that is resumed draws what an undisturbed one would have drawn.
         """
-        ids = pieces.ids
+        ids = self.read(pieces, batch)
         mask = torch.arange(ids.shape[1], device=ids.device) < pieces.lengths.unsqueeze(1)
         draws = self.model.training and batch.seed is not None
         with (
@@ -209,6 +211,15 @@ class PretrainedVectors(nn.Module):
                 input_ids=ids, attention_mask=mask.long(), output_hidden_states=True
             ).hidden_states
         return [layer_norm(state, (self.width,)) for state in found[-len(self.mix) :]]
+
+    def read(self, pieces: Pieces, batch: Batch) -> Tensor:
+        """The pieces that the model reads: in training, those of some words are masked.  [S, P]"""
+        if not self.model.training or self.word_dropout == 0 or batch.keys is None:
+            return pieces.ids
+        keys = keys_below(batch.keys, WORDS)
+        dropped = dropped_places(keys, batch.shape[1], self.word_dropout)  # [B, N]
+        dropped[:, 0] = False  # the root
+        return pieces.masked(dropped, self.pieces.tokenizer.mask)
 
     def pooled(self, pieces: Pieces, states: Tensor) -> Tensor:
         """The mean over the pieces of every token.  [S, P, width] → [B·N, width]"""

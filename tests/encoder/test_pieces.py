@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from helpers.tiny import sample
 from helpers.tiny_transformers import byte_level, tiny_options, tiny_parser, unigram, word_piece
 from hypothesis import given, settings
@@ -218,3 +219,18 @@ def test_lengths_are_counted_in_pieces_and_batches_are_bounded_in_them(tiny_pret
     for group in groups:
         ids = batches.make(group, 1, 0).inputs.features["pieces"].ids
         assert ids.numel() <= 200 or len(group) == 1
+
+
+def test_pieces_of_dropped_words_are_masked_and_no_others(kind):
+    feature = sequences(kind[1])
+    pieces = arrays(feature, [["The", "unforgettable", "dogs"], ["Cats"]])
+    dropped = torch.tensor([[False, False, True, True], [False, False, False, False]])
+    mask = feature.tokenizer.mask
+    masked = pieces.masked(dropped, mask)
+    of_word = feature.tokenizer.of_word
+    first = [*feature.tokenizer.prefix, *of_word["The"]]
+    n_dropped = len(of_word["unforgettable"]) + len(of_word["dogs"])
+    expected = pieces.ids[0].tolist()
+    expected[len(first) : len(first) + n_dropped] = [mask] * n_dropped
+    assert masked[0].tolist() == expected
+    assert torch.equal(masked[1], pieces.ids[1])

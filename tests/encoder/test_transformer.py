@@ -421,3 +421,22 @@ def test_the_encoder_is_known_by_its_name_and_its_options_come_back(tiny_pretrai
     named = options.without_places()
     assert named.without_places() == named == replace(options, pretrained=named.pretrained)
     assert json.dumps(named.pretrained).startswith('"bert@')
+
+
+def test_words_are_masked_in_training_only_by_their_keys_and_never_the_root(tiny_pretrained):
+    parser = tiny_parser(tiny_options(tiny_pretrained, word_dropout=0.5), TRAIN)
+    vectors = parser.model.encoder.vectors
+    keys = np.arange(len(TRAIN), dtype=np.uint64)
+    batch = parser.collator.batch(TRAIN, keys)
+    pieces, mask = batch.features["pieces"], vectors.pieces.tokenizer.mask
+    parser.model.eval()
+    assert torch.equal(vectors.read(pieces, batch), pieces.ids)
+    parser.model.train()
+    read = vectors.read(pieces, batch)
+    assert torch.equal(read, vectors.read(pieces, batch))
+    changed = read != pieces.ids
+    assert (read[changed] == mask).all()
+    assert 0.4 < changed.sum() / (pieces.lengths - 2).sum() < 0.6
+    assert not changed[:, 0].any()
+    other = parser.collator.batch(TRAIN, keys + np.uint64(1))
+    assert not torch.equal(vectors.read(pieces, other), read)
