@@ -218,7 +218,8 @@ class PretrainedVectors(nn.Module):
             return pieces.ids
         keys = keys_below(batch.keys, WORDS)
         dropped = dropped_places(keys, batch.shape[1], self.word_dropout)  # [B, N]
-        dropped[:, 0] = False  # the root
+        place = torch.arange(dropped.shape[1], device=dropped.device)
+        dropped &= (place > 0) & (place < batch.length.unsqueeze(1))  # neither root nor padding
         return pieces.masked(dropped, self.pieces.tokenizer.mask)
 
     def pooled(self, pieces: Pieces, states: Tensor) -> Tensor:
