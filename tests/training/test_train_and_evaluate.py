@@ -387,8 +387,11 @@ def test_help_lists_choices_and_options(script, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", yamls("experiment"), ids=lambda path: path.stem)
-def test_every_experiment_runs_for_one_epoch(path, tmp_path):
-    results = trained_here(tmp_path / "run", f"experiment={path.stem}", "trainer.epochs=1")
+def test_every_experiment_runs_for_one_epoch(path, tiny_pretrained, tmp_path):
+    options = [f"experiment={path.stem}", "trainer.epochs=1"]
+    if "encoder: transformer" in path.read_text(encoding="utf-8"):
+        options += [f"encoder.pretrained={tiny_pretrained()}", "encoder.mixed_layers=2"]
+    results = trained_here(tmp_path / "run", *options)
     assert results["dev"]["words"] > 0
 
 
