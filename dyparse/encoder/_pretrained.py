@@ -31,6 +31,7 @@ class PretrainedDirectory(NamedTuple):
     """A directory as `save_pretrained` writes it: config.json, tokenizer, weights."""
 
     path: Path
+    name: Path  # the last part is how a model and a run call it
 
     @classmethod
     def find(cls, place: str) -> "PretrainedDirectory":
@@ -47,7 +48,7 @@ class PretrainedDirectory(NamedTuple):
                 f"{CONFIG}, {TOKENIZER} and {WEIGHTS[0]}, or its name on HuggingFace's hub"
             )
         path = Path(place).expanduser()
-        found = cls(path if path.is_dir() else _downloaded(place))
+        found = cls(path if path.is_dir() else _downloaded(place), path)
         if not (found.path / CONFIG).is_file():
             raise ConfigError(f"encoder.pretrained: {place} has no {CONFIG}")
         if not any((found.path / name).is_file() for name in WEIGHTS):
@@ -55,10 +56,10 @@ class PretrainedDirectory(NamedTuple):
         return found
 
     def content_name(self) -> str:
-        """The directory's name and a hash of its config, tokenizer and weights."""
+        """The model's name and a hash of its config, tokenizer and weights."""
         suffixes = (".json", ".safetensors", ".bin", ".model", ".txt")
         files = sorted(p for p in self.path.iterdir() if p.is_file() and p.suffix in suffixes)
-        return content_name(self.path, files)
+        return content_name(self.name, files)
 
     def architecture(self) -> dict[str, Any]:
         """The architecture; ConfigError says what is wrong with config.json."""

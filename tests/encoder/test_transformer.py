@@ -441,3 +441,19 @@ def test_words_are_masked_in_training_only_by_their_keys_and_never_the_root(tiny
     assert not changed[:, 0].any()
     other = parser.collator.batch(TRAIN, keys + np.uint64(1))
     assert not torch.equal(vectors.read(pieces, other), read)
+
+
+def test_a_model_of_the_hub_keeps_its_name_whatever_the_cache_calls_it(
+    tiny_pretrained, tmp_path, monkeypatch
+):
+    snapshot = shutil.copytree(tiny_pretrained("bert"), tmp_path / "a81f3c")
+    asked = []
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download",
+        lambda name, allow_patterns: asked.append((name, allow_patterns)) or str(snapshot),
+    )
+    named = tiny_options("mylab/tiny-bert").without_places()
+    assert named.pretrained.startswith("tiny-bert@")
+    ((name, patterns),) = asked
+    assert name == "mylab/tiny-bert"
+    assert not [pattern for pattern in patterns if pattern.endswith((".py", ".bin", "*"))]
