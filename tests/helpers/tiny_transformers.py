@@ -130,7 +130,7 @@ def unigram() -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.WhitespaceSplit(),
-            pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="first"),
+            pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="never"),
         ]
     )
     tokenizer.decoder = decoders.Metaspace()
