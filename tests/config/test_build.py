@@ -152,7 +152,10 @@ def test_sizes_that_no_memory_holds_are_one_message(tmp_path):
 )
 def test_a_choice_described_as_data_can_be_restored(path):
     choice = path.parent.name
-    chosen = build(OmegaConf.to_container(OmegaConf.load(path)), choice)
+    options = OmegaConf.to_container(OmegaConf.load(path))
+    if options.get("pretrained") == "":
+        options["pretrained"] = "bert@0123456789abcdef"
+    chosen = build(options, choice)
     described = describe(chosen)
     assert described["name"] == path.stem
     assert "_target_" not in described

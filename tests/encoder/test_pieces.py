@@ -100,8 +100,11 @@ def test_the_name_of_a_special_piece_is_a_word_like_others(kind, word):
     _, tokenizer = kind
     special = {tokenizer.tokenizer.token_to_id(w) for w in (word, "[SEP]", "</s>")} - {None}
     for same in (tokenizer, copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
+        same.of_word.clear()
         pieces = same.of_word[word]
-        assert len(pieces) > 1 or pieces == [tokenizer.unknown]
+        if type(same.tokenizer.model).__name__ == "BPE":  # it knows every letter
+            assert len(pieces) > 1
+            assert same.unknown not in pieces
         assert not special & set(pieces)
 
 

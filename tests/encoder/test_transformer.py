@@ -1,5 +1,5 @@
 """Pretrained encoders: every family trains, is saved and parses the same without its directory;
-vectors are those of transformers; what is frozen stays, and costs nothing.
+vectors are those of transformers.
 """
 
 import copy
@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 import torch
 from helpers.programs import python
-from helpers.tiny import plan, sample
+from helpers.tiny import sample
 from helpers.tiny_transformers import (
     SIZES,
     TOKENIZERS,
     WITHOUT_DROPOUT,
+    short_training,
     tiny_options,
     tiny_parser,
     write_pretrained,
@@ -31,20 +32,8 @@ from dyparse.data.batch import Collator
 from dyparse.data.sentence import Sentence
 from dyparse.encoder._architecture import FAMILIES
 from dyparse.encoder.transformer import Transformer
-from dyparse.tensors.moving_average import MovingAverage, learned_state
-from dyparse.training import loop
-from dyparse.training.resume import NAME, Progress, TrainingFile
-from dyparse.training.session import Session
-from dyparse.training.settings import TrainingSettings
 
 TRAIN, DEV = sample("train")[:20], sample("dev")[:6]
-SETTINGS = TrainingSettings(
-    epochs=1,
-    max_tokens_per_batch=300,
-    learning_rate=1e-2,
-    average_decay=0.5,
-    precision="float32",
-)
 ODD = Sentence.from_words(["\u200b", "[SEP]", "</s>", "x" * 5000, "的"], upos=["X"] * 5)
 
 
@@ -60,13 +49,6 @@ def no_network(monkeypatch):
     monkeypatch.setattr(socket, "socket", Forbidden)
 
 
-def trained(encoder, sentences=TRAIN):
-    """A session after a short training, and its averaged parser."""
-    session = Session(SETTINGS, tiny_parser(encoder, sentences), plan(sentences, DEV))
-    list(loop.train(session, lambda *_: None))
-    return session, session.averaged_parser()
-
-
 def test_every_family_is_tried():
     assert set(SIZES) == set(TOKENIZERS) == set(FAMILIES)
 
@@ -75,7 +57,8 @@ def test_every_family_is_tried():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_is_trained_saved_and_loaded_without_its_directory(family, tmp_path):
     directory = write_pretrained(tmp_path / family, family)
-    session, parser = trained(tiny_options(directory, frozen="none"))
+    session = short_training(tiny_options(directory, frozen="none"), TRAIN, DEV)
+    parser = session.averaged_parser()
     start = tiny_parser(tiny_options(directory), TRAIN).model.state_dict()
     learned = [not t.equal(start[k]) for k, t in session.parser.model.state_dict().items()]
     assert sum(learned) > 0.9 * len(learned)
@@ -115,7 +98,7 @@ print(json.dumps([s.to_conllu() for s in parser.parse(sample("dev")[:6])]))
 
 def test_a_fresh_process_parses_the_same_without_a_network_and_prints_nothing(tmp_path):
     directory = write_pretrained(tmp_path / "mine", "modernbert")
-    _, parser = trained(tiny_options(directory))
+    parser = short_training(tiny_options(directory), TRAIN, DEV).averaged_parser()
     shutil.rmtree(directory)
     parser.save(tmp_path / "model", {})
     program = WITHOUT_NETWORK.replace("MODEL", repr(str(tmp_path / "model")))
@@ -223,126 +206,6 @@ def test_threads_side_by_side_have_the_same_vectors(tiny_pretrained):
         with ThreadPoolExecutor(4) as threads:
             together = list(threads.map(encode, groups))
     assert all(map(torch.equal, alone, together))
-
-
-FROZEN = {"none": 0, "embeddings": 1, "0": 1, "1": 2, "2": 3, "3": 4, "all": 4}
-
-
-def part(name):
-    """Where a parameter is: 0 for embeddings, 1 for the lowest layer, …; None on top."""
-    if "embedders.pieces.model." not in name:
-        return None
-    return int(name.split(".layer.")[1].split(".")[0]) + 1 if ".layer." in name else 0
-
-
-@pytest.mark.parametrize("frozen", FROZEN)
-def test_what_is_frozen_has_no_gradient_drops_nothing_and_stays(frozen, tiny_pretrained):
-    session, _ = trained(tiny_options(tiny_pretrained(), frozen=frozen, kept_gigabytes=0))
-    model, before = session.parser.model, tiny_parser(tiny_options(tiny_pretrained()), TRAIN).model
-    start = dict(before.named_parameters())
-    for name, parameter in model.named_parameters():
-        is_frozen = part(name) is not None and part(name) < FROZEN[frozen]
-        assert parameter.requires_grad != is_frozen, name
-        assert torch.equal(parameter, start[name]) == is_frozen, name
-    model.train()
-    modes = dict(model.named_modules())
-    for name, module in modes.items():
-        parameters = [n for n, _ in module.named_parameters(prefix=name)]
-        if parameters and all(part(n) is not None and part(n) < FROZEN[frozen] for n in parameters):
-            assert not module.training, name
-    inside = "encoder.embedders.pieces.model"
-    assert modes[f"{inside}.embeddings.dropout"].training == (FROZEN[frozen] == 0)
-    for layer in range(3):
-        dropout = modes[f"{inside}.encoder.layer.{layer}.output.dropout"]
-        assert dropout.training == (layer + 1 >= FROZEN[frozen])
-    model.eval()
-    assert not any(module.training for module in model.modules())
-
-
-def test_layers_have_their_rates(tiny_pretrained):
-    options = tiny_options(tiny_pretrained(), frozen="1", rate=0.2, layer_decay=0.5)
-    model = tiny_parser(options, TRAIN).model
-    rates = {p: g.rate for g in model.parameter_groups() for p in g.parameters}
-    expected = {None: 1.0, 3: 0.2, 2: 0.1}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            assert rates[parameter] == pytest.approx(expected[part(name)]), name
-        else:
-            assert parameter not in rates
-    assert set(map(part, dict(model.named_parameters()))) == {None, 0, 1, 2, 3}
-    session = Session(SETTINGS, tiny_parser(options, TRAIN), plan(TRAIN, DEV))
-    session.optimizer.step(1.0)
-    steps = {p: g["lr"] for g in session.optimizer.adamw.param_groups for p in g["params"]}
-    for name, parameter in session.parser.model.named_parameters():
-        if parameter.requires_grad:
-            assert steps[parameter] == pytest.approx(expected[part(name)])
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_gradients_reach_all_that_learns_and_nothing_below_frozen_layers(family, tiny_pretrained):
-    for frozen in ("none", "embeddings", "1"):
-        parser = tiny_parser(
-            tiny_options(tiny_pretrained(family), frozen=frozen, mixed_layers=1), TRAIN
-        )
-        vectors, batch = parser.model.encoder.vectors, parser.collator.batch(TRAIN[:4])
-        parser.model.eval()
-        states = []
-        lowest = vectors.model.get_input_embeddings()
-        lowest.register_forward_hook(lambda _m, _i, output, kept=states: kept.append(output))
-        vectors(batch).square().sum().backward()
-        with_gradient = [p for p in vectors.model.parameters() if p.grad is not None]
-        assert with_gradient == [p for p in vectors.model.parameters() if p.requires_grad]
-        assert states[0].requires_grad == (frozen == "none")
-        below = {
-            p
-            for group in vectors.groups[: {"none": 0, "embeddings": 1}.get(frozen, 2)]
-            for p in group
-        }
-        assert all(p.requires_grad != (p in below) for p in vectors.model.parameters())
-        projections = (
-            "embeddings_project",
-            "embedding_hidden_mapping_in",
-            "relative_attention_bias",
-        )
-        for name, p in vectors.model.named_parameters():
-            if "embeddings." in name or any(part in name for part in projections):
-                assert p in set(vectors.groups[0]), name
-
-
-def test_the_average_shares_frozen_weights_and_follows_the_others(tiny_pretrained):
-    model = tiny_parser(tiny_options(tiny_pretrained(), frozen="2"), TRAIN).model
-    average = MovingAverage(model, 0.5)
-    pairs = list(zip(model.named_parameters(), average.model.parameters(), strict=True))
-    frozen = [name for (name, p), own in pairs if p.data_ptr() == own.data_ptr()]
-    assert frozen == [name for name, p in model.named_parameters() if not p.requires_grad]
-    assert {part(name) for name in frozen} == {0, 1, 2}
-    with torch.no_grad():
-        for _, parameter in model.named_parameters():
-            parameter.add_(1.0) if parameter.requires_grad else None
-    average.follow(model)
-    for (name, p), own in pairs:
-        assert torch.equal(p, own) == (name in frozen)
-
-
-def test_the_state_of_a_training_holds_what_learns_only(tiny_pretrained, tmp_path):
-    sizes = {}
-    for frozen in ("none", "all"):
-        options = tiny_options(tiny_pretrained(), frozen=frozen, kept_gigabytes=0)
-        session, _ = trained(options)
-        file = TrainingFile(tmp_path / frozen / NAME, "options")
-        file.path.parent.mkdir()
-        file.save(session, Progress())
-        sizes[frozen] = file.path.stat().st_size
-        content = file._content()
-        kept = {*content["model"], *content["optimizer"]["average"]}
-        assert any(part(name) is not None for name in kept) == (frozen == "none")
-    frozen_bytes = 4 * sum(
-        p.numel()
-        for name, p in session.parser.model.named_parameters()
-        if part(name) is not None and not p.requires_grad
-    )
-    assert sizes["none"] - sizes["all"] > 4 * frozen_bytes  # weights, average, two of AdamW
-    assert set(learned_state(session.parser.model)) == set(content["model"])
 
 
 def test_recomputing_activations_gives_the_same_gradients(tiny_pretrained):

@@ -5,7 +5,7 @@ them: made in the tests, without a network.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,19 @@ from dyparse.head import load_heads
 from dyparse.model.parser import Parser
 from dyparse.model.parts import ModelConfig
 from dyparse.model.sizes import ScorerSizes
-from helpers.tiny import sample
+from dyparse.training import loop
+from dyparse.training.session import Session
+from dyparse.training.settings import TrainingSettings
+from helpers.tiny import plan, sample
 
 N_PIECES = 300
+SETTINGS = TrainingSettings(
+    epochs=1,
+    max_tokens_per_batch=300,
+    learning_rate=1e-2,
+    average_decay=0.5,
+    precision="float32",
+)
 BERT = {
     "hidden_size": 16,
     "num_hidden_layers": 3,
@@ -130,7 +140,7 @@ def unigram() -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.WhitespaceSplit(),
-            pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="first"),
+            pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="never"),
         ]
     )
     tokenizer.decoder = decoders.Metaspace()
@@ -201,3 +211,10 @@ def tiny_parser(encoder: Transformer, sentences: list[Sentence], *, seed: int = 
     sizes = ScorerSizes(hidden=24, dropout=0.1)
     config = ModelConfig(systems.load("arc_eager"), encoder, load_heads(["labels"]), sizes)
     return Parser.untrained(config, sentences)
+
+
+def short_training(encoder: Transformer, train: list[Sentence], dev: list[Sentence]) -> Session:
+    """One epoch with this encoder."""
+    session = Session(SETTINGS, tiny_parser(encoder, train), plan(train, dev))
+    deque(loop.train(session, lambda *_: None), maxlen=0)
+    return session
