@@ -3,8 +3,8 @@ they are.
 
 A choice with such an option has a method `without_places`, which gives the same options with every
 place replaced by `content_name`. So models, results and loggers hold no path of the user's machine,
-and a run is identified by what it reads: the same content elsewhere is the same run, other content
-in the same place another one.
+and a run is identified by what it reads: the same content under the same name elsewhere is the same
+run, other content in the same place another one.
 """
 
 import dataclasses
