@@ -5,6 +5,7 @@ and these only up to the sizes that would be read. Cache, token and endpoint are
 `huggingface_hub`, an extra that is imported when it is needed.
 """
 
+import logging
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -93,6 +94,8 @@ def hub_api() -> "HfApi":
             f"huggingface_hub is not installed ({error}), which models on the Hub need; install "
             'it: pip install "dyparse[hub]"'
         ) from error
+    for client in ("httpx", "httpx2"):  # every request is a line in the log of Hydra's commands
+        logging.getLogger(client).setLevel(logging.WARNING)
     return HfApi(library_name="dyparse", library_version=__version__)
 
 

@@ -147,3 +147,10 @@ def test_a_name_says_where_it_leads():
     assert HubModel.named("outputs/model") is None
     assert HubModel.named(f"{NAME}@a/b") == HubModel(REPOSITORY, "a/b")
     assert str(HubModel(REPOSITORY, "a/b")) == f"{NAME}@a/b"
+
+
+@pytest.mark.usefixtures("hub")
+def test_requests_are_no_lines_of_a_log(caplog):
+    with caplog.at_level("INFO"):
+        dyparse.load(NAME)
+    assert not [record for record in caplog.records if "HTTP" in record.getMessage()]

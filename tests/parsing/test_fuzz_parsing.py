@@ -111,7 +111,7 @@ def test_any_bytes_are_parsed_as_text_or_refused_with_one_line(fuzz, command):
 
     @given(st.one_of(st.binary(max_size=80), pieces.map(b"".join)))
     def check(data):
-        status, out, err = command(["parse", "MODEL", "--text"], data)
+        status, out, err = command(["parse", "./MODEL", "--text"], data)
         event(f"status {status}")
         if status:
             assert_refused(status, out, err)
@@ -139,7 +139,7 @@ def letters(data: bytes) -> str:
 def test_any_bytes_are_parsed_as_conllu_or_refused_with_one_line(fuzz, command):
     @given(st.one_of(damaged_files(), st.binary(max_size=80)))
     def check(data):
-        status, out, err = command(["parse", "MODEL"], data)
+        status, out, err = command(["parse", "./MODEL"], data)
         read, error = outcome(io.BytesIO(data), trees=False)
         event(f"status {status}")
         if error:

@@ -45,7 +45,7 @@ def test_an_interruption_is_no_traceback(capsys):
 
 @pytest.mark.parametrize(
     "program",
-    [["train.py"], ["evaluate.py", "model=m"], ["-m", "dyparse", "parse", "m"]],
+    [["train.py"], ["evaluate.py", "model=m"], ["-m", "dyparse", "parse", "./m"]],
     ids=str,
 )
 def test_an_interruption_while_torch_is_imported_is_no_traceback(program, tmp_path):
