@@ -49,7 +49,7 @@ class Transformer:
     layers: int = 1
     input_dropout: float = 0.33
     layer_dropout: float = 0.5
-    word_dropout: float = 0.15
+    word_dropout: float = 0.0
     overlap: int = 64
     recompute: bool = False
     kept_gigabytes: float = 8.0
