@@ -1,4 +1,4 @@
-"""Pretrained models of HuggingFace `transformers`: where they are found, and how they are made.
+"""Pretrained models of Hugging Face `transformers`: where they are found, and how they are made.
 
 Only numbers, known words and tensors are read (`_architecture`); no code of a model is loaded.
 """
@@ -35,7 +35,7 @@ class PretrainedDirectory(NamedTuple):
 
     @classmethod
     def find(cls, place: str) -> "PretrainedDirectory":
-        """The directory of this path, or the model of this name on HuggingFace's hub.
+        """The directory of this path, or the model of this name on the Hugging Face Hub.
 
         ConfigError if it is not complete. A model that is loaded must have its own files: what it
         names is not looked for.
@@ -45,7 +45,7 @@ class PretrainedDirectory(NamedTuple):
         if not place:
             raise ConfigError(
                 "encoder.pretrained is missing: give the directory of a pretrained model, with "
-                f"{CONFIG}, {TOKENIZER} and {WEIGHTS[0]}, or its name on HuggingFace's hub"
+                f"{CONFIG}, {TOKENIZER} and {WEIGHTS[0]}, or its name on the Hugging Face Hub"
             )
         path = Path(place).expanduser()
         found = cls(path if path.is_dir() else _downloaded(place), path)
@@ -199,7 +199,7 @@ def _converted(path: Path) -> bytes:
 
 
 def _downloaded(name: str) -> Path:
-    """The directory of a model of HuggingFace's hub, in the hub's own cache."""
+    """The directory of a model of the Hugging Face Hub, in the hub's own cache."""
     if name.count("/") > 1 or name.startswith((".", "/", "~")):
         raise ConfigError(f"encoder.pretrained: {name}: no such directory")
     try:
@@ -217,6 +217,6 @@ def _downloaded(name: str) -> Path:
         finding = " ".join(str(error).split())[:200]
         raise ConfigError(
             f"encoder.pretrained: {name}: no such directory here, and no such model could be had "
-            f"from HuggingFace's hub ({type(error).__name__}: {finding})"
+            f"from the Hugging Face Hub ({type(error).__name__}: {finding})"
         ) from error
     return found

@@ -31,13 +31,13 @@ SAVED_IN = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torc
 
 @dataclass(frozen=True)
 class Transformer:
-    """The encoder of a pretrained language model, from HuggingFace `transformers`.
+    """The encoder of a pretrained language model, from Hugging Face `transformers`.
 
     A token's vector is the mean over its pieces of a learned mix of the model's last layers
     (Peters et al. 2018), beside which embeddings of other features may stand.
     """
 
-    pretrained: str = ""  # a directory, or a name on HuggingFace's hub
+    pretrained: str = ""  # a directory, or a name on the Hugging Face Hub
     features: list[str] = field(default_factory=lambda: ["subword"])
     widths: dict[str, int] = field(default_factory=lambda: dict(FEATURE_WIDTHS))
     pooling: str = "mean"
