@@ -25,6 +25,7 @@ from dyparse.comparison.report.panels import (
     short,
 )
 from dyparse.comparison.report.table import interval
+from dyparse.comparison.significance import pairs_needed
 from dyparse.comparison.statistics import Comparison, Effect
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def differences(comparison: Comparison) -> Plot | None:
     draw_legend(comparison, figure, {key.exploration for key in effects}, "point")
     return Plot(
         "differences",
-        f"Difference to {comparison.baseline} in LAS, mean over treebanks",
+        f"Difference from {comparison.baseline} in LAS, mean over treebanks",
         f"{INTERVALS} {FILLED}",
         figure,
     )
@@ -82,8 +83,8 @@ def differences_by_treebank(comparison: Comparison) -> Plot | None:
     draw_legend(comparison, figure, {key.exploration for key in effects}, "point")
     return Plot(
         "differences_by_treebank",
-        f"Difference to {comparison.baseline} in LAS, by treebank",
-        f"{INTERVALS} {FILLED} On a single treebank that takes at least 6 seeds.",
+        f"Difference from {comparison.baseline} in LAS, by treebank",
+        f"{INTERVALS} {FILLED} On one treebank that takes {pairs_needed(len(effects))} seeds or more.",
         figure,
     )
 

@@ -55,7 +55,7 @@ def _pooled_table(comparison: Comparison) -> Table:
     )
     return Table(
         "pooled",
-        f"Difference to {comparison.baseline}, mean over treebanks",
+        f"Difference from {comparison.baseline}, mean over treebanks",
         header,
         rows,
         "p corrected after Holm for all rows. Win / tie / loss: treebanks on which the training is "
