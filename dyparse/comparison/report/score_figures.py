@@ -84,7 +84,7 @@ def differences_by_treebank(comparison: Comparison) -> Plot | None:
     return Plot(
         "differences_by_treebank",
         f"Difference from {comparison.baseline} in LAS, by treebank",
-        f"{INTERVALS} {FILLED} On one treebank that takes {pairs_needed(len(effects))} seeds or more.",
+        f"{INTERVALS} {FILLED} On one treebank that takes {pairs_needed(len(effects))} seeds.",
         figure,
     )
 
