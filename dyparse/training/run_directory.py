@@ -157,7 +157,7 @@ def require_place(directory: Path) -> None:
 
 
 def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -> bool:
-    """Write the options of a run to its directory; whether there is something left to train.
+    """Write the `shareable` options of a run to its directory; whether something is left to train.
 
     Removes what an earlier run left there that is no longer true.
     """
@@ -177,7 +177,7 @@ def prepare_directory(directory: Path, config: DictConfig, file: TrainingFile) -
         if HALF_WRITTEN.fullmatch(left.name):  # by a process that was killed
             left.unlink(missing_ok=True)
     (directory / RESULT).unlink(missing_ok=True)  # this run is not finished yet
-    write(directory / CONFIG, OmegaConf.to_yaml(shareable(config), resolve=True).encode())
+    write(directory / CONFIG, OmegaConf.to_yaml(config, resolve=True).encode())
     return True
 
 
@@ -195,7 +195,7 @@ def _require_same_run(directory: Path, config: DictConfig) -> None:
     """ConfigError if a run of other options would be lost."""
     try:
         there = OmegaConf.create(yaml.safe_load((directory / CONFIG).read_bytes()))
-        other = differences(there, shareable(config)) if isinstance(there, DictConfig) else ["kind"]
+        other = differences(there, config) if isinstance(there, DictConfig) else ["kind"]
     except (OSError, ValueError, yaml.YAMLError, OmegaConfBaseException, RecursionError):
         other = [f"{CONFIG}, which cannot be read"]
     if other:

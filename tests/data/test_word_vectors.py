@@ -152,7 +152,10 @@ MALFORMED = {
     "binary cut in numbers": (BINARY[:-6], ", byte 30: the file ends 5 bytes too early"),
     "binary cut in a word": (BINARY[:27], ", byte 25: the file ends within a word"),
     "binary with too few words": (word2vec_binary(SMALL, count=3), "the file ends within a word"),
-    "binary with too many words": (word2vec_binary(SMALL, count=1), "goes on after the 1 words"),
+    "binary with too many words": (
+        word2vec_binary(SMALL, count=1),
+        "there is more after the 1 words",
+    ),
     "binary not finite": (b"1 2\na " + as_float32([np.inf, 1]), "not finite"),
     "gzip cut off": (gzip.compress(glove(VECTORS))[:-12], "cannot be read"),
     "gzip damaged": (gzip.compress(glove(VECTORS))[:20] + b"\xff" * 40, "cannot be read"),

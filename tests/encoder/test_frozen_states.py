@@ -1,4 +1,4 @@
-"""States of frozen layers: computed once, kept within bounds, and the same as computed anew."""
+"""States of frozen layers: computed once, kept within bounds, and the same as computed again."""
 
 import os
 
@@ -55,10 +55,10 @@ def test_kept_states_are_those_that_are_computed(session):
         encoder.vectors.pieces.store = store
         assert isinstance(computed.features["pieces"], Pieces)
         with torch.no_grad():
-            kept, anew = (encoder.vectors(each) for each in (batch, computed))
+            kept, again = (encoder.vectors(each) for each in (batch, computed))
         for b, sentence in enumerate(sentences):  # padding is zeros in one, the root in the other
             row = slice(len(sentence) + 1)
-            torch.testing.assert_close(kept[b, row], anew[b, row], atol=3e-3, rtol=0)
+            torch.testing.assert_close(kept[b, row], again[b, row], atol=3e-3, rtol=0)
     with_new = collator.batch([TRAIN[0], Sentence.from_words(["Never", "seen"])])
     assert isinstance(with_new.features["pieces"], Pieces)
 

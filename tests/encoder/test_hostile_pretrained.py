@@ -5,7 +5,6 @@ neither code is run nor the network asked.
 import json
 import re
 import shutil
-import socket
 import time
 
 import pytest
@@ -23,15 +22,7 @@ TRAIN = sample("train")[:5]
 FAR = 10**6
 
 
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch):
-    class Forbidden(socket.socket):
-        def __init__(self, *_, **__):
-            raise AssertionError("a socket")
-
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(socket, "socket", Forbidden)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", Forbidden)
+pytestmark = pytest.mark.usefixtures("no_network")
 
 
 @pytest.fixture
@@ -309,7 +300,7 @@ def test_a_regex_that_takes_long_still_gives_trees(regex, copied):
 
 @pytest.fixture
 def forged(once, tiny_pretrained, tmp_path):
-    """A copy of a saved model, and a function that writes its manifest anew."""
+    """A copy of a saved model, and a function that writes its manifest again."""
 
     def make(path):
         tiny_parser(tiny_options(tiny_pretrained()), TRAIN).save(path / "model", {})

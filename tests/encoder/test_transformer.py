@@ -6,7 +6,6 @@ import copy
 import json
 import os
 import shutil
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from helpers.tiny_transformers import (
     tiny_parser,
     write_pretrained,
 )
+from safetensors.torch import load_file
 from torch.nn.functional import layer_norm
 
 import dyparse
@@ -35,18 +35,6 @@ from dyparse.encoder.transformer import Transformer
 
 TRAIN, DEV = sample("train")[:20], sample("dev")[:6]
 ODD = Sentence.from_words(["\u200b", "[SEP]", "</s>", "x" * 5000, "的"], upos=["X"] * 5)
-
-
-@pytest.fixture
-def no_network(monkeypatch):
-    """No socket can be made."""
-
-    class Forbidden(socket.socket):
-        def __init__(self, *_, **__):
-            raise AssertionError("a socket")
-
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(socket, "socket", Forbidden)
 
 
 def test_every_family_is_tried():
@@ -320,3 +308,19 @@ def test_a_model_of_the_hub_keeps_its_name_whatever_the_cache_calls_it(
     ((name, patterns),) = asked
     assert name == "mylab/tiny-bert"
     assert not [pattern for pattern in patterns if pattern.endswith((".py", ".bin", "*"))]
+
+
+@pytest.mark.parametrize(("saved_in", "n_bytes"), [("float16", 2), ("bfloat16", 2), ("float32", 4)])
+def test_a_model_keeps_its_encoder_in_the_precision_that_was_chosen(
+    saved_in, n_bytes, tiny_pretrained, tmp_path
+):
+    parser = tiny_parser(tiny_options(tiny_pretrained("bert"), saved_in=saved_in), TRAIN)
+    parser.save(tmp_path / "model", {})
+    saved = load_file(tmp_path / "model" / "model.safetensors")
+    sizes = {(name.startswith("encoder."), t.itemsize) for name, t in saved.items()}
+    assert sizes == {(True, n_bytes), (False, 4)}
+    loaded = dyparse.load(tmp_path / "model").model.state_dict()
+    assert {t.dtype for t in loaded.values()} == {torch.float32}
+    for name, tensor in parser.model.state_dict().items():
+        expected = tensor.to(getattr(torch, saved_in)).float() if "encoder." in name else tensor
+        assert torch.equal(loaded[name], expected), name

@@ -16,7 +16,7 @@ from dyparse.data.word_vectors.stream import GET_AGAIN, MOST_NUMBERS, VectorStre
 
 HEADER = re.compile(rb"(\d{1,30}) (\d{1,30})\s*")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-START = 1 << 18  # bytes from which the format is told
+START = 1 << 18  # bytes that show the format
 FORMATS = "expected word2vec, fastText or GloVe vectors, plain or gzipped"
 
 
@@ -93,7 +93,7 @@ class BinaryRows:
             yield self.stream.until(b" ").lstrip(b"\n"), self.stream.take(4 * self.width)
         if self.stream.peek(2).strip(b"\n"):
             raise self.stream.malformed(
-                f"the file goes on after the {self.count} words of its first line; {GET_AGAIN}"
+                f"there is more after the {self.count} words of its first line; {GET_AGAIN}"
             )
 
     def vector(self, numbers: bytes) -> NDArray[np.float32]:
