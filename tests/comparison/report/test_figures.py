@@ -142,6 +142,8 @@ def test_points_are_filled_where_the_difference_is_significant():
     few = made_grid(treebanks=("UD_A", "UD_B"), gains={"static": 0.0, "explore": 0.25})
     assert fill(few) == LOOKS["explore"].colour
     assert fill(few, "differences_by_treebank") == "white", "three runs of a treebank are too few"
+    caption = named(compared(few))["differences_by_treebank"].caption
+    assert "takes 7 seeds" in caption, "of 2 comparisons, p = 2·2 / 2⁷"
 
 
 @pytest.mark.parametrize(
