@@ -232,23 +232,23 @@ def test_small_input_starts_no_process(command, file, model_directory, monkeypat
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_killed_worker_changes_nothing(command, file, model_directory):
+def test_a_killed_worker_changes_nothing(command, file, model_directory, monkeypatch):
     path = file("in", TEXT * 6)
     _, alone, _ = command(model_directory, path)
-    out, killed = io.BytesIO(), []
+    out, started, start = io.BytesIO(), [], worker_pool._start
+    monkeypatch.setattr(worker_pool, "_start", lambda s: started.append(s) or start(s))
 
     def with_a_death(parsed):
         for number, result in enumerate(parsed):
             if number in (0, 2):
                 busy = next(w for w in workers._workers if w.task)
-                os.kill(busy.process.pid, signal.SIGKILL)
-                killed.append(busy.task)
+                os.kill(busy.process.pid, signal.SIGKILL)  # its chunk may be in the pipe already
             yield result.output
 
     with WorkerPool(settings(model_directory), 2) as workers:
         write_conllu(with_a_death(workers.parse(chunks_of(path))), out)
     assert out.getvalue() == alone
-    assert [task.deaths for task in killed] == [1, 1]
+    assert len(started) > 2
     assert not workers._workers
 
 
