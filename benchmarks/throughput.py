@@ -382,7 +382,7 @@ def split_by_kernel(bench: Bench, clock: Stopwatch, stage: str, group: list[int]
     with torch.inference_mode():
         model = parser.model.eval()
         batch = parser.collator.batch(sentences)
-        scorer = model.scorer(model.table(model.encode(batch.to(model.device))))()
+        scorer = model.scorer(model.table(model.encode(batch.to(model.device)).vectors))()
     gold = gold_heads(sentences) if stage == "rollout" else None
     seconds = clock.seconds.pop(stage)
     for name, fraction in kernel_fractions(parser.system, scorer, batch.words, gold).items():

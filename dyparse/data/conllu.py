@@ -108,7 +108,7 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         rows = [line.split("\t") for line in tokens]
         words = word_indices([row[0] for row in rows])
         index_of = word_lines = [start + word for word in words]
-        _, form, _, upos, xpos, feats, heads, label, *_ = map(
+        _, form, lemma, upos, xpos, feats, heads, label, *_ = map(
             list, zip(*(rows[word] for word in words), strict=True)
         )
         head = tree_heads(heads, label) if trees else [NONE] * len(words)
@@ -116,6 +116,7 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         raise _error(block, index_of[fault.index], str(fault)) from None
     return Sentence(
         form=form,
+        lemma=lemma,
         upos=upos,
         xpos=xpos,
         feats=feats,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NONE = -1
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
-COLUMN = {"form": 1, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
+COLUMN = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
 MOST_WORDS = 2000  # for oracles, whose time grows with the cube of the length or faster
 LONGEST_QUOTE = 80  # characters of a line in messages
 NO_SPACE = "SpaceAfter=No"
@@ -41,6 +41,7 @@ class Sentence:
     """
 
     form: list[str]
+    lemma: list[str]
     upos: list[str]
     xpos: list[str]
     feats: list[str]  # the raw column, "_" if none
@@ -258,6 +259,7 @@ class Sentence:
             raise TreebankError(f"words need ids 1, 2, 3, ... in order; got {found}")
         return cls(
             form=[row[1] for row in rows],
+            lemma=[row[2] for row in rows],
             upos=[row[3] for row in rows],
             xpos=[row[4] for row in rows],
             feats=[row[5] for row in rows],
@@ -286,7 +288,7 @@ class Token:
     @property
     def lemma(self) -> str:
         """LEMMA; like all text columns "_" if there is none."""
-        return self._cell("lemma")
+        return self.sentence.lemma[self.id - 1]
 
     @property
     def upos(self) -> str:

@@ -7,8 +7,8 @@ an `Encoder`, in this folder with `conf/encoder/<name>.yaml`, or in a package of
 (`encoder._target_=mylab.MyEncoder`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from dyparse.data.batch import Batch
 from dyparse.data.sentence import Sentence
 from dyparse.feature import Feature
+
+Tag: TypeAlias = Callable[[Tensor], Tensor | None]  # see `Encoder.forward`
 
 
 class ParameterGroup(NamedTuple):
@@ -29,11 +31,17 @@ class Encoder(nn.Module):
     """A batch in, vectors out."""
 
     width: int  # of the vectors
+    tag_width: int | None = None  # of the vectors that it calls `tag` with, if it does
     saved_in: torch.dtype = torch.float32  # how a model directory keeps its weights
     gains_from_bfloat16: bool = False  # on a CPU with instructions for it; on a GPU all do
 
-    def forward(self, batch: Batch) -> Tensor:
-        """A vector for every token, the root and padding included.  batch → [B, N, width]"""
+    def forward(self, batch: Batch, tag: Tag | None = None) -> Tensor:
+        """A vector for every token, the root and padding included.  batch → [B, N, width]
+
+        An encoder with a `tag_width` calls `tag` once, with the vectors that tags are to be
+        predicted from, [B, N, tag_width]. It gets the predicted tags, [B, N, fed_width], to read
+        them above; None if there is nothing to read.
+        """
         raise NotImplementedError
 
     def own_features(self) -> Sequence[Feature]:
@@ -69,9 +77,20 @@ class EncoderChoice(Protocol):
     def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
         """The encoder with fresh weights over these features.
 
-        `files` are those that the saved encoder gave; for a new one those of `new_files`.
+        `files` are those that the saved encoder gave; for a new one those of `new_files`. A choice
+        that is a `ReadsTags` also takes `fed_width`: how many numbers of predicted tags the
+        encoder reads for every token (see `Encoder.forward`).
         """
         ...
+
+
+class ReadsTags:
+    """A base class for the options of an encoder that reads predicted tags."""
+
+    def build(
+        self, features: Sequence[Feature], files: Mapping[str, bytes], fed_width: int = 0
+    ) -> Encoder:
+        raise NotImplementedError
 
 
 def new_files(choice: EncoderChoice, sentences: Sequence[Sentence]) -> Mapping[str, bytes]:

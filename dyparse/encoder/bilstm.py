@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from dyparse.data.batch import Batch
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import PADDING, RESERVED, UNKNOWN
-from dyparse.encoder import Encoder, _vectors
+from dyparse.encoder import Encoder, ReadsTags, Tag, _vectors
 from dyparse.feature import (
     Feature,
     TokenBags,
@@ -39,7 +39,7 @@ OTHER_WIDTH = 32
 
 
 @dataclass(frozen=True)
-class BiLSTM:
+class BiLSTM(ReadsTags):
     """Kiperwasser & Goldberg (2016), with hashed subwords beside the words."""
 
     features: list[str] = field(default_factory=lambda: ["word", "subword", "upos"])
@@ -93,25 +93,30 @@ class BiLSTM:
             self.vectors, sentences, scale=self.vectors_scale, first=n_words, buckets=n_subwords
         )
 
-    def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> "BiLSTMEncoder":
+    def build(
+        self, features: Sequence[Feature], files: Mapping[str, bytes], fed_width: int = 0
+    ) -> "BiLSTMEncoder":
         embedders = self.embedders(features)
         if self.vectors:
             vectors = self._vector_embedder(files)
             embedders[_vectors.NAME] = Embedder(vectors, vectors.width)
-        return BiLSTMEncoder(self.parts(embedders, self.layers))
+        return BiLSTMEncoder(self.parts(embedders, self.layers, fed_width))
 
     def embedders(self, features: Sequence[Feature]) -> dict[str, "Embedder"]:
         """Embedders of the features, by name."""
         return {f.name: Embedder(self._embedder(f), self._width(f.name)) for f in features}
 
-    def parts(self, embedders: Mapping[str, "Embedder"], n_layers: int) -> "Parts":
+    def parts(self, embedders: Mapping[str, "Embedder"], n_layers: int, fed_width: int) -> "Parts":
         """The parts of an encoder; without layers it is as wide as the embedders together."""
         widths = [sum(e.width for e in embedders.values())] + [2 * self.hidden] * n_layers
+        tag_width = widths[0] + (widths[-2] if n_layers > 1 else 0)
+        widths[-2:-1] = [width + fed_width for width in widths[-2:-1]]
         return Parts(
             nn.ModuleDict({name: embedder.module for name, embedder in embedders.items()}),
             nn.ModuleList(BiLSTMLayer(w, self.hidden) for w in widths[:-1]),
             (self.input_dropout, self.layer_dropout),
             width=widths[-1],
+            tag_width=tag_width,
         )
 
     def _vector_embedder(self, files: Mapping[str, bytes]) -> _vectors.VectorEmbedder:
@@ -144,23 +149,31 @@ class Parts(NamedTuple):
     layers: nn.ModuleList
     dropouts: tuple[float, float]  # of the embeddings, of every layer's output
     width: int
+    tag_width: int
 
 
 class BiLSTMEncoder(Encoder):
-    """Embeddings, then BiLSTM layers, with variational dropout before each and at the end."""
+    """Embeddings, then BiLSTM layers, with variational dropout before each and at the end.
+
+    Tags are predicted from the embeddings and from the last layer but one; the last one reads them.
+    """
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.embedders, self.layers, dropouts, self.width = parts
+        self.embedders, self.layers, dropouts, self.width, self.tag_width = parts
         self.input_dropout, self.layer_dropout = map(Dropout, dropouts)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: Batch, tag: Tag | None = None) -> Tensor:
         """batch → [B, N, width]"""
         embedded = torch.cat([embed(batch) for embed in self.embedders.values()], dim=-1)
-        x = self.input_dropout(embedded.transpose(0, 1), _keys(batch, 0))  # [N, B, ·]
+        first = x = self.input_dropout(embedded.transpose(0, 1), _keys(batch, 0))  # [N, B, ·]
         order = reading_order(batch, x)
         for number, layer in enumerate(self.layers, 1):
+            if tag and number == len(self.layers):
+                x = with_tags(x, first, tag)
             x = self.layer_dropout(layer(x, order), _keys(batch, number))  # [N, B, width]
+        if tag and not self.layers:
+            tag(x.transpose(0, 1))
         return x.transpose(0, 1)  # type: ignore[no-any-return]  # torch modules are called untyped
 
     def own_features(self) -> Sequence[Feature]:
@@ -174,6 +187,16 @@ class BiLSTMEncoder(Encoder):
     def _vectors(self) -> _vectors.VectorEmbedder | None:
         found = (e for e in self.embedders.values() if isinstance(e, _vectors.VectorEmbedder))
         return next(found, None)
+
+
+def with_tags(x: Tensor, first: Tensor, tag: Tag) -> Tensor:
+    """A layer's input and the tags predicted from it and from the embeddings.
+
+    [N, B, ·], [N, B, ·] → [N, B, · + fed_width]
+    """
+    seen = x if x is first else torch.cat([first, x], dim=-1)
+    tags = tag(seen.transpose(0, 1))
+    return x if tags is None else torch.cat([x, tags.transpose(0, 1)], dim=-1)
 
 
 def _keys(batch: Batch, layer: int) -> Tensor | None:

@@ -14,7 +14,7 @@ from torch.nn.functional import embedding_bag, layer_norm
 from dyparse.config.places import is_content_name
 from dyparse.data.batch import Batch
 from dyparse.data.sentence import Sentence
-from dyparse.encoder import ParameterGroup
+from dyparse.encoder import ParameterGroup, ReadsTags
 from dyparse.encoder._architecture import architecture_in, n_positions
 from dyparse.encoder._pieces import Pieces, PieceSequences, PieceTokenizer
 from dyparse.encoder._pretrained import PretrainedDirectory, build_model
@@ -30,7 +30,7 @@ SAVED_IN = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torc
 
 
 @dataclass(frozen=True)
-class Transformer:
+class Transformer(ReadsTags):
     """The encoder of a pretrained language model, from Hugging Face `transformers`.
 
     A token's vector is the mean over its pieces of a learned mix of the model's last layers
@@ -101,7 +101,7 @@ class Transformer:
         return PretrainedDirectory.find(self.pretrained).content_name()
 
     def build(
-        self, features: Sequence[Feature], files: Mapping[str, bytes]
+        self, features: Sequence[Feature], files: Mapping[str, bytes], fed_width: int = 0
     ) -> "TransformerEncoder":
         if files:  # of a saved model: its weights come later
             architecture = architecture_in(_file(files, ARCHITECTURE))
@@ -125,7 +125,7 @@ class Transformer:
             ARCHITECTURE: json.dumps(architecture, indent=2).encode(),
             TOKENIZER: tokenizer.content,
         }
-        return TransformerEncoder(self, vectors, features, own_files)
+        return TransformerEncoder(self, vectors, features, own_files, fed_width)
 
 
 def _file(files: Mapping[str, bytes], name: str) -> bytes:
@@ -276,10 +276,11 @@ class TransformerEncoder(BiLSTMEncoder):
         vectors: PretrainedVectors,
         features: Sequence[Feature],
         own_files: dict[str, bytes],
+        fed_width: int,
     ) -> None:
         top, pretrained = options.on_top(), Embedder(vectors, vectors.width)
         embedders = {PieceSequences.name: pretrained, **top.embedders(features)}
-        super().__init__(top.parts(embedders, options.layers))
+        super().__init__(top.parts(embedders, options.layers, fed_width))
         self.own_files, self.saved_in = own_files, SAVED_IN[options.saved_in]
 
     @property

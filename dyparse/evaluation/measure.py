@@ -131,7 +131,7 @@ def _record_batch(
         parser.system, GREEDY, encoded.scorer, encoded.words, gold_heads(gold), epoch=1, seed=0
     )
     heads, replayed = replay(parser.system, encoded.words, visited.sentence, visited.move)
-    return parser.with_predictions(gold, encoded, heads), visited, replayed
+    return parser.with_predictions(gold, encoded.encoded, heads), visited, replayed
 
 
 def scores_of_all(words: AlignedWords) -> Scores:

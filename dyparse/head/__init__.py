@@ -57,12 +57,18 @@ class Head(nn.Module):
     """
 
     column: ClassVar[str]  # of a sentence
+    is_tag: ClassVar[bool] = False  # predicted inside the encoder, which may read it: a `TagHead`
     loss_weight: float = 1.0  # set from the options
 
     def __init__(self, entries: Entries) -> None:
         super().__init__()
         self.entries = entries
         self.number = {entry: number for number, entry in enumerate(entries)}
+
+    def values(self, sentence: Sentence) -> Sequence[str]:
+        """The entry of every word: its column, unless a head says otherwise."""
+        column: list[str] = getattr(sentence, self.column)
+        return column
 
     def forward(self, encoded: Tensor, tree: Tensor, keys: Tensor | None = None) -> Tensor:
         """Scores of the entries for every token.
@@ -85,20 +91,20 @@ class Head(nn.Module):
 
     def targets(self, sentences: Sequence[Sentence]) -> NDArray[np.int64]:
         """[B, N]: the number of every word's entry; NONE where it is not among the entries."""
-        values = chain.from_iterable(getattr(s, self.column) for s in sentences)
+        values = chain.from_iterable(map(self.values, sentences))
         flat = np.fromiter((self.number.get(value, NONE) for value in values), np.int64)
         return padded(n_words(sentences), flat, root=NONE, padding=NONE)
 
     def n_targets(self, sentence: Sentence) -> int:
         """How many words of a sentence have a target: the loss of a batch is a mean over them."""
-        return sum(value in self.number for value in getattr(sentence, self.column))
+        return sum(value in self.number for value in self.values(sentence))
 
     def predict(self, scores: Tensor) -> list[list[int]]:
         """The number of the best entry of every token.  [B, N, entries] → [B, N]"""
         numbers: list[list[int]] = scores.argmax(-1).tolist()
         return numbers
 
-    def columns(self, predicted: Sequence[int]) -> dict[str, list[str]]:
+    def columns(self, sentence: Sentence, predicted: Sequence[int]) -> dict[str, list[str]]:  # noqa: ARG002 - some heads need it
         """Columns of a sentence, from the predictions for its words."""
         return {self.column: [self.entries[k] for k in predicted]}
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,10 +12,18 @@ from torch.overrides import TorchFunctionMode
 from dyparse.data.batch import Batch
 from dyparse.encoder import Encoder, ParameterGroup
 from dyparse.head import Head
+from dyparse.head._tags import TagHead
 from dyparse.model.sizes import ScorerSizes
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.dropout import Dropout, signed
 from dyparse.tensors.transfer import fetch
+
+
+class Encoded(NamedTuple):
+    """A batch after the encoder."""
+
+    vectors: Tensor  # [B, N, width]
+    tags: dict[str, Tensor]  # scores of the tag heads, by name  [B, N, entries]
 
 
 class Model(nn.Module):
@@ -29,7 +37,7 @@ class Model(nn.Module):
         self,
         encoder: Encoder,
         sizes: ScorerSizes,
-        build_heads: Callable[[int], Mapping[str, Head]],
+        build_heads: Callable[[int, int], Mapping[str, Head]],
         *,
         slots: int,
         moves: int,
@@ -42,7 +50,8 @@ class Model(nn.Module):
         self.empty_slot = nn.Parameter(torch.zeros(1, slots, hidden))
         self.hidden_bias = nn.Parameter(torch.zeros(hidden))
         self.output = nn.Linear(hidden, moves)
-        self.heads = nn.ModuleDict(build_heads(width))
+        tag_width = width if encoder.tag_width is None else encoder.tag_width
+        self.heads = nn.ModuleDict(build_heads(width, tag_width))
         self.dropout = Dropout(sizes.dropout)
         with torch.no_grad():  # as if one layer had all slots as its input
             bound = (6 / (slots * width + hidden)) ** 0.5
@@ -53,10 +62,32 @@ class Model(nn.Module):
         """The device that the network is on."""
         return self.hidden_bias.device
 
-    def encode(self, batch: Batch) -> Tensor:
-        """The encoder's vectors, reduced to `network.reduced` numbers.  batch → [B, N, width]"""
+    def encode(self, batch: Batch) -> Encoded:
+        """The encoder's vectors, reduced to `network.reduced` numbers, and the scores of tags."""
+        tags: dict[str, Tensor] = {}
+        heads = [(name, head) for name, head in self.head_items() if isinstance(head, TagHead)]
+
+        def tag(vectors: Tensor) -> Tensor | None:
+            tags.update({name: head(vectors) for name, head in heads})
+            fed = [head.fed(tags[name]) for name, head in heads]
+            found = [numbers for numbers in fed if numbers is not None]
+            return torch.cat(found, dim=-1) if found else None
+
+        takes_tags = heads and self.encoder.tag_width is not None
+        vectors = self.encoder(batch, tag) if takes_tags else self.encoder(batch)
         # Contiguous, for products in half precision take three times as long over other layouts.
-        return self.reduce(self.encoder(batch).contiguous())  # type: ignore[no-any-return]  # as torch modules are called untyped
+        reduced = self.reduce(vectors.contiguous())
+        if heads and not takes_tags:
+            tag(reduced)
+        return Encoded(reduced, tags)
+
+    def head_scores(
+        self, name: str, encoded: Encoded, tree: Tensor, keys: Tensor | None = None
+    ) -> Tensor:
+        """Scores of the entries of a head for every token; see `Head.forward`."""
+        if name in encoded.tags:
+            return encoded.tags[name]
+        return self.heads[name](encoded.vectors, tree, keys)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
     def table(self, encoded: Tensor) -> Tensor:
         """Every token's contribution in every slot, and last that of an empty slot.

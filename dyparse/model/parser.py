@@ -10,7 +10,6 @@ import conllu
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator
@@ -25,7 +24,7 @@ from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.feature import missing_columns
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
 from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, several
-from dyparse.model.network import Model
+from dyparse.model.network import Encoded, Model
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.sources import find_model
 from dyparse.rollout.scorer import Scorer
@@ -39,10 +38,10 @@ GREEDY = Greedy()
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
 
 
-class Encoded(NamedTuple):
+class EncodedBatch(NamedTuple):
     """A batch after the encoder."""
 
-    vectors: Tensor  # [B, N, width], on the device
+    encoded: Encoded  # on the device
     scorer: Scorer  # of moves, on the host
     words: NDArray[np.int32]  # [B]  number of words
 
@@ -211,12 +210,12 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
-        encoded = self.encode(sentences)
+        encoded, scorer, words = self.encode(sentences)
         threads = torch.get_num_threads()
-        heads = self.decoding.decode(self.system, encoded.scorer, encoded.words, n_threads=threads)
+        heads = self.decoding.decode(self.system, scorer, words, n_threads=threads)
         return self.with_predictions(sentences, encoded, heads)
 
-    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
+    def encode(self, sentences: Sequence[Sentence]) -> EncodedBatch:
         """The vectors of all tokens, and the scorer of moves over them."""
         self.model.eval()
         batch = self.collator.batch(sentences)
@@ -224,9 +223,10 @@ class Parser:
         with encoder_precision(
             self.precision, device, gains=self.model.encoder.gains_from_bfloat16
         ):
-            vectors = self.model.encode(batch.to(device))
+            encoded = self.model.encode(batch.to(device))
         with scorer_precision(self.precision, device):
-            return Encoded(vectors, self.model.scorer(self.model.table(vectors))(), batch.words)
+            scorer = self.model.scorer(self.model.table(encoded.vectors))()
+        return EncodedBatch(encoded, scorer, batch.words)
 
     def with_predictions(
         self, sentences: Sequence[Sentence], encoded: Encoded, heads: NDArray[np.int32]
@@ -235,11 +235,11 @@ class Parser:
         (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
-        for _, head in self.model.head_items():
+        for name, head in self.model.head_items():
             with scorer_precision(self.precision, self.model.device):
-                predicted = head.predict(head(encoded.vectors, tree))  # [B, N]
+                predicted = head.predict(self.model.head_scores(name, encoded, tree))  # [B, N]
             for s, row, of_sentence in zip(sentences, predicted, columns, strict=True):
-                of_sentence |= head.columns(row[1 : len(s) + 1])
+                of_sentence |= head.columns(s, row[1 : len(s) + 1])
         return [s.with_columns(new) for s, new in zip(sentences, columns, strict=True)]
 
     def missing_columns(self, sentence: Sentence) -> list[str]:

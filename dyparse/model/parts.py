@@ -6,12 +6,14 @@ from typing import Any
 
 import torch
 
+from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
-from dyparse.encoder import EncoderChoice
+from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
 from dyparse.feature import Feature, load_features
 from dyparse.head import Head, HeadChoice, require_heads, require_writable
+from dyparse.head._tags import TagOptions
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
 from dyparse.system import System
@@ -52,20 +54,31 @@ class ModelConfig:
         """A network with fresh weights from torch's random generator."""
         _require_names("heads", [head.name for head in self.heads], vocabulary.heads)
 
-        def build_heads(width: int) -> dict[str, Head]:
+        def build_heads(width: int, tag_width: int) -> dict[str, Head]:
             hidden, dropout = self.sizes.hidden, self.sizes.dropout
             built = {}
             for choice in self.heads:
                 entries = vocabulary.heads[choice.name]
                 require_writable(choice.name, entries)
-                head = choice.build(width, entries, hidden=hidden, dropout=dropout)
+                read = tag_width if isinstance(choice, TagOptions) else width
+                head = choice.build(read, entries, hidden=hidden, dropout=dropout)
                 head.loss_weight = choice.weight
                 built[choice.name] = head
             return built
 
-        encoder = self.encoder.build(self.features(vocabulary), files)
+        encoder = self._encoder(self.features(vocabulary), files)
         slots, moves = len(self.system.slots), len(self.system.moves)
         return Model(encoder, self.sizes, build_heads, slots=slots, moves=moves)
+
+    def _encoder(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
+        fed_width = sum(head.fed for head in self.heads if isinstance(head, TagOptions))
+        if isinstance(self.encoder, ReadsTags):
+            return self.encoder.build(features, files, fed_width)
+        if fed_width:
+            raise ValueError(
+                f"heads: {name_of(self.encoder)} cannot read tags; use options such as upos:fed=0"
+            )
+        return self.encoder.build(features, files)
 
     def empty_network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> Model:
         """A network that has shapes and no memory, however large, until weights are assigned."""

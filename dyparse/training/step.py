@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from dyparse.loss import Loss
-from dyparse.model.network import Model
+from dyparse.model.network import Encoded, Model
 from dyparse.rollout.rollout import VisitedStates
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.dropout import STATES, keys_below
@@ -52,7 +52,7 @@ class BatchLoss(nn.Module):
     def forward(self, batch: TrainingBatch, visit: Visit) -> tuple[Tensor, TrainingStates]:
         """The loss per word, and the states that it was computed on."""
         model, device = self.model, self.model.device
-        encoded, table, keys = self.encode(batch)  # [B, N, width], [tokens, F, D], [B]
+        encoded, table, keys = self.encode(batch)  # vectors [B, N, width], [tokens, F, D], [B]
         # Compiled, without gradient: the rollout, or states of earlier ones.
         states = visit(batch, lambda: model.scorer(table, batch.whole.key)())
         tensors = to_device(host_tensors(batch, states), device)
@@ -63,19 +63,19 @@ class BatchLoss(nn.Module):
         loss = moves / (states.rollouts * batch.whole.n_words)
         for (name, head), target in zip(model.head_items(), targets, strict=True):
             with scorer_precision(self.precision, device):
-                predicted = head(encoded, tree, keys)  # [B, N, entries]
+                predicted = model.head_scores(name, encoded, tree, keys)  # [B, N, entries]
             of_head = head.loss(predicted.float(), target) / max(batch.whole.n_targets[name], 1)
             loss = loss + head.loss_weight * of_head
         return loss * batch.counts, states
 
-    def encode(self, batch: TrainingBatch) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Vectors [B, N, width], table [tokens, F, D], and the sentences' keys on the device."""
+    def encode(self, batch: TrainingBatch) -> tuple[Encoded, Tensor, Tensor | None]:
+        """Vectors and tags, table [tokens, F, D], and the sentences' keys on the device."""
         inputs = batch.inputs.to(self.model.device)
         gains = self.model.encoder.gains_from_bfloat16
         with encoder_precision(self.precision, self.model.device, gains=gains):
             encoded = self.model.encode(inputs)
         with scorer_precision(self.precision, self.model.device):
-            return encoded, self.model.table(encoded), inputs.keys
+            return encoded, self.model.table(encoded.vectors), inputs.keys
 
     @torch.no_grad()
     def scorer(self, batch: TrainingBatch) -> Callable[[], Scorer]:

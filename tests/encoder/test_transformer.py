@@ -185,11 +185,11 @@ def test_threads_side_by_side_have_the_same_vectors(tiny_pretrained):
     parser = tiny_parser(tiny_options(tiny_pretrained("modernbert")), TRAIN)
     groups = [TRAIN[k : k + 3] for k in range(0, 18, 3)] * 4
     with torch.no_grad():
-        alone = [parser.encode(group).vectors for group in groups]
+        alone = [parser.encode(group).encoded.vectors for group in groups]
 
         def encode(group):
             with torch.no_grad():
-                return parser.encode(group).vectors
+                return parser.encode(group).encoded.vectors
 
         with ThreadPoolExecutor(4) as threads:
             together = list(threads.map(encode, groups))

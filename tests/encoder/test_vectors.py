@@ -94,7 +94,8 @@ def test_vectors_change_trees_and_are_scaled_to_a_mean_norm(path):
     row = torch.tensor(VECTORS["zebra"])
     (zebra,) = numbers(parser, "zebra")
     torch.testing.assert_close(weight[zebra[0]] / weight[zebra[0]].norm(), row / row.norm())
-    one, other = (parser.encode([Sentence.from_words([word])]).vectors for word in ("zebra", "Yak"))
+    sentences = [Sentence.from_words([word]) for word in ("zebra", "Yak")]
+    one, other = (parser.encode([sentence]).encoded.vectors for sentence in sentences)
     assert not torch.equal(one, other)
 
 
@@ -125,7 +126,8 @@ def test_unknown_words_have_subwords_if_they_are_kept_and_training_forms_always(
     assert len(zebra) == 1
     assert known != [UNKNOWN]
     assert (unknown == [UNKNOWN]) == (n_buckets == 0)
-    vectors = parser.encode([Sentence.from_words([w, "."]) for w in ("qwxz", "zxwq")]).vectors
+    sentences = [Sentence.from_words([w, "."]) for w in ("qwxz", "zxwq")]
+    vectors = parser.encode(sentences).encoded.vectors
     assert vectors.isfinite().all()
 
 

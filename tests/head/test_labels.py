@@ -16,7 +16,7 @@ HEAD = Labels().build(4, ("det", "obj", "root"), hidden=3, dropout=0.0)
 def test_labels_are_scored_by_one_layer_over_head_and_dependent():
     parser = fresh_parser(SENTENCES)
     model = parser.model.eval()
-    encoded = model.encode(parser.collator.batch(SENTENCES[:3]))  # [B, N, width]
+    encoded = model.encode(parser.collator.batch(SENTENCES[:3])).vectors  # [B, N, width]
     B, N, _ = encoded.shape
     head = torch.randint(N, (B, N), generator=torch.Generator().manual_seed(1))
     labels = model.heads["labels"]
@@ -63,7 +63,7 @@ def padded(row, width):
 
 def test_predictions_are_written_as_labels():
     sentence = SENTENCES[0]
-    columns = HEAD.columns([k % 3 for k in range(len(sentence))])
+    columns = HEAD.columns(sentence, [k % 3 for k in range(len(sentence))])
     assert columns["label"][:4] == ["det", "obj", "root", "det"]
     assert HEAD.predict(torch.tensor([[[0.0, 2.0, 1.0], [3.0, 2.0, 1.0]]])) == [[1, 0]]
 

@@ -39,7 +39,7 @@ def random_rows(parser, tokens, states=200):
 
 def test_the_table_and_its_sums_equal_one_layer_over_the_slots_side_by_side(parser):
     model = parser.model
-    encoded = model.encode(parser.collator.batch(SENTENCES[:4]))
+    encoded = model.encode(parser.collator.batch(SENTENCES[:4])).vectors
     vectors = encoded.flatten(0, 1)  # [tokens, width]
     tokens, width = vectors.shape
     rows = random_rows(parser, tokens)
@@ -63,7 +63,7 @@ def test_the_table_and_its_sums_equal_one_layer_over_the_slots_side_by_side(pars
 
 def test_the_compiled_scorer_equals_the_model(parser):
     model = parser.model
-    table = model.table(model.encode(parser.collator.batch(SENTENCES)))
+    table = model.table(model.encode(parser.collator.batch(SENTENCES)).vectors)
     rows = random_rows(parser, len(table) - 1)
     scorer = model.scorer(table)()
     compiled = np.empty((len(rows), len(parser.system.moves)), dtype=np.float32)
@@ -77,7 +77,7 @@ def test_the_compiled_scorer_equals_the_model(parser):
 
 def test_the_scorer_is_float32_on_the_host_without_gradient(parser):
     model = parser.model.double()
-    table = model.table(model.encode(parser.collator.batch(SENTENCES[:2])))
+    table = model.table(model.encode(parser.collator.batch(SENTENCES[:2])).vectors)
     assert table.dtype == torch.float64
     scorer = model.scorer(table)()
     for array in scorer:
@@ -89,7 +89,7 @@ def test_the_scorer_is_float32_on_the_host_without_gradient(parser):
 def test_while_training_the_scorer_lacks_some_hidden_units_and_otherwise_none(parser):
     model = parser.model
     model.dropout = Dropout(0.5)
-    table = model.table(model.encode(parser.collator.batch(SENTENCES[:2])))
+    table = model.table(model.encode(parser.collator.batch(SENTENCES[:2])).vectors)
     weight = model.output.weight.detach().numpy()
     np.testing.assert_array_equal(model.eval().scorer(table)().output, weight)
     model.train()
@@ -110,7 +110,7 @@ def test_an_empty_slot_has_the_last_row_of_the_table():
 def test_the_gradient_of_both_losses_reaches_every_parameter(parser):
     model = parser.model
     labels = model.heads["labels"]
-    encoded = model.encode(parser.collator.batch(SENTENCES))
+    encoded = model.encode(parser.collator.batch(SENTENCES)).vectors
     table = model.table(encoded)
     rows = random_rows(parser, len(table) - 1)
     scores = model.score(table, rows)
@@ -149,7 +149,7 @@ def test_nothing_is_made_on_another_device_than_that_of_the_batch():
     B, N = batch.shape
     rows = torch.zeros((7, len(parser.system.slots)), dtype=torch.int64, device=meta)
     with Devices() as devices:
-        encoded = model.encode(batch)
+        encoded = model.encode(batch).vectors
         scores = model.score(model.table(encoded), rows, rows[:, 0])
         zeros = torch.zeros((B, N), dtype=torch.int64, device=meta)
         labels = model.heads["labels"]

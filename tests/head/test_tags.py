@@ -1,0 +1,123 @@
+"""Tag heads: predicted inside the encoder, read by its last layer, learned with the parser."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.tiny import SETTINGS, fresh_parser, model_config, plan, sample, trained
+from helpers.toy_parts import Sums
+
+from dyparse.data.batch import Batch
+from dyparse.head import load_heads
+from dyparse.head.upos import Upos
+from dyparse.model.parser import Parser
+from dyparse.model.parts import ModelConfig
+
+TRAIN, DEV = sample("train")[:60], sample("dev")[:15]
+HEADS = ("labels", "upos:fed=5", "xpos", "feats:fed=3", "lemma")
+NO_TAGS = ["word", "subword:buckets=400"]
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return fresh_parser(TRAIN, heads=HEADS, features=NO_TAGS, layers=2)
+
+
+def test_soft_tags_are_the_mean_embedding_of_the_entries():
+    head = Upos(fed=3).build(4, ("ADJ", "NOUN"), hidden=1, dropout=0.0)
+    scores = torch.tensor([[[0.0, 0.0], [50.0, 0.0]]])
+    expected = torch.stack([head.embeddings.mean(0), head.embeddings[0]])
+    torch.testing.assert_close(head.fed(scores)[0], expected)
+    assert Upos(fed=0).build(4, ("ADJ",), hidden=1, dropout=0.0).fed(scores) is None
+
+
+def test_the_last_layer_reads_what_was_predicted_below_it(parser):
+    encoder, batch = parser.model.encoder.eval(), parser.collator.batch(DEV[:2])
+    B, N = batch.shape
+    first, last = (layer.lstm.input_size for layer in encoder.layers)
+    assert (encoder.tag_width, last) == (first + 40, 40 + 8)
+    seen = []
+
+    def tag(value):
+        def called(vectors):
+            seen.append(vectors)
+            return torch.full((B, N, 8), value)
+
+        return called
+
+    one, other = (encoder(batch, tag(value)) for value in (0.0, 1.0))
+    assert not torch.allclose(one, other)
+    assert torch.equal(seen[0], seen[1])
+    assert seen[0].shape == (B, N, encoder.tag_width)
+
+
+def test_the_parser_teaches_the_tagger_through_soft_tags(parser):
+    model = parser.model
+    model.zero_grad()
+    model.encode(parser.collator.batch(TRAIN[:3])).vectors.square().sum().backward()
+    assert model.heads["upos"].output.weight.grad.abs().sum() > 0
+    assert model.heads["xpos"].output.weight.grad is None  # the encoder does not read it
+
+
+def test_the_gradient_of_all_losses_reaches_every_parameter_of_the_heads(parser):
+    model = parser.model
+    model.zero_grad()
+    encoded = model.encode(parser.collator.batch(TRAIN[:9]))
+    assert list(encoded.tags) == ["upos", "xpos", "feats", "lemma"]
+    losses = [
+        model.heads[name].loss(scores, torch.from_numpy(model.heads[name].targets(TRAIN[:9])))
+        for name, scores in encoded.tags.items()
+    ]
+    (sum(losses) + encoded.vectors.sum()).backward()
+    for name in encoded.tags:
+        for parameter in model.heads[name].parameters():
+            assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_tags_are_the_same_in_any_batch(layers):
+    model = fresh_parser(TRAIN, heads=HEADS, features=NO_TAGS, layers=layers)
+    together = list(model.parse_sentences(DEV))
+    assert together == [model.parse([s])[0] for s in DEV]
+
+
+def test_tags_are_learned_with_the_parser_and_kept_in_the_model_directory(parser, tmp_path):
+    best, figures = trained(parser, plan(TRAIN, TRAIN[:30]), SETTINGS)
+    last = figures[-1]
+    for column in ("upos", "xpos", "feats", "lemma"):
+        assert last[f"dev_{column}_accuracy"] > 70, column
+    best.save(tmp_path / "model", {})
+    bare = [type(s).from_words(s.form) for s in DEV]
+    parsed = best.parse(bare)
+    assert parsed == Parser.load(tmp_path / "model").parse(bare)
+    assert all("_" not in s.upos for s in parsed)
+    assert [s.upos for s in parsed] == [t.upos for t in best.parse(DEV)]  # it reads no tags
+
+
+def test_a_column_without_tags_is_predicted_to_be_empty():
+    bare = [s.with_columns({"xpos": ["_"] * len(s), "lemma": ["_"] * len(s)}) for s in TRAIN]
+    parsed = fresh_parser(bare, heads=HEADS, features=NO_TAGS).parse(DEV)
+    assert {tag for s in parsed for tag in s.xpos} == {"_"}
+    assert {lemma for s in parsed for lemma in s.lemma} <= {"_"} | {w for s in DEV for w in s.form}
+
+
+def test_other_encoders_have_tags_predicted_from_their_vectors(tmp_path):
+    (tmp_path / "alphabet").write_text("abc")
+    small = model_config()
+    encoder = Sums(["word"], alphabet=str(tmp_path / "alphabet"))
+
+    def parser(*heads):
+        config = ModelConfig(small.system, encoder, load_heads(heads), small.sizes)
+        return Parser.untrained(config, TRAIN)
+
+    found = parser("labels", "upos:fed=0").model
+    assert found.heads["upos"].output.in_features == encoder.width
+    with pytest.raises(ValueError, match=r"cannot read tags.*upos:fed=0"):
+        parser("labels", "upos:fed=2")
+
+
+def test_tags_stay_on_the_device_of_the_batch(parser):
+    model = fresh_parser(TRAIN, heads=HEADS, features=NO_TAGS, layers=2).model.to("meta").train()
+    keys = np.arange(2, dtype=np.uint64)
+    batch: Batch = parser.collator.batch(DEV[:2], keys).to(torch.device("meta"))
+    encoded = model.encode(batch)
+    assert {scores.device.type for scores in encoded.tags.values()} == {"meta"}
