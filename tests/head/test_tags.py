@@ -13,7 +13,7 @@ from dyparse.model.parser import Parser
 from dyparse.model.parts import ModelConfig
 
 TRAIN, DEV = sample("train")[:60], sample("dev")[:15]
-HEADS = ("labels", "upos:fed=5", "xpos", "feats:fed=3", "lemma")
+HEADS = ("labels", "upos:fed=5", "xpos:fed=0", "feats:fed=3", "lemma")
 NO_TAGS = ["word", "subword:buckets=400"]
 
 
