@@ -76,6 +76,13 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         help="how trees are found from scores (default: %(default)s)",
     )
     command.add_argument(
+        "--keep",
+        default="",
+        metavar="COLUMNS",
+        help="columns among upos,xpos,feats,lemma that stay as the input has them, where the model "
+        "would replace them; words without a value get one all the same (default: none)",
+    )
+    command.add_argument(
         "--max-tokens-per-batch",
         type=int,
         default=2000,
@@ -132,6 +139,7 @@ def parsing_settings(
         max_tokens_per_batch=options.max_tokens_per_batch,
         precision=options.precision,
         decoding=options.decoding,
+        keep=options.keep,
         on_error=options.on_error,
         imports=tuple(options.imports),
         digest=digest,

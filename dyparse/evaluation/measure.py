@@ -54,6 +54,7 @@ class Measured:
     parsed: list[Sentence]
     scores: Scores  # over all words
     counts: dict[str, list[int]]  # see `sentence_counts`
+    of_heads: dict[str, float]  # figures of the prediction heads
     analysis: ErrorAnalysis | None = None  # None: the derivations were not recorded
     sentences_per_second: float | None = None  # None: they were, which takes longer than parsing
 
@@ -65,6 +66,7 @@ class Measured:
             "clas": self.scores.clas,
             "sentences": len(self.parsed),
             "words": self.scores.words,
+            **self.of_heads,
         }
         if self.sentences_per_second is not None:
             figures["sentences_per_second"] = self.sentences_per_second
@@ -89,7 +91,8 @@ def measure_speed(parser: Parser, gold: Sequence[Sentence]) -> Measured:
     seconds = time.perf_counter() - start
     words = align_words(gold, parsed)
     speed = len(gold) / seconds
-    return Measured(parsed, scores_of_all(words), sentence_counts(words), None, speed)
+    of_heads = parser.head_figures(gold, parsed)
+    return Measured(parsed, scores_of_all(words), sentence_counts(words), of_heads, None, speed)
 
 
 def measure_errors(parser: Parser, gold: Sequence[Sentence]) -> Measured:
@@ -97,7 +100,8 @@ def measure_errors(parser: Parser, gold: Sequence[Sentence]) -> Measured:
     parsed, derivations = record_derivations(parser, gold)
     words = align_words(gold, parsed)
     analysis = error_analysis(words, derivations, parser.system.moves)
-    return Measured(parsed, scores_of_all(words), sentence_counts(words), analysis)
+    of_heads = parser.head_figures(gold, parsed)
+    return Measured(parsed, scores_of_all(words), sentence_counts(words), of_heads, analysis)
 
 
 class Recorded(NamedTuple):

@@ -35,6 +35,7 @@ from dyparse.tensors.precision import encoder_precision, require_precision, scor
 from dyparse.tensors.transfer import to_device
 
 GREEDY = Greedy()
+TAG_COLUMNS = ("upos", "xpos", "feats", "lemma")
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
 
 
@@ -76,6 +77,7 @@ class Parser:
     collator: Collator
     precision: str = "float32"  # of the network; see dyparse.tensors.precision
     decoding: Decoding = GREEDY
+    keep: tuple[str, ...] = ()  # columns that stay as they are given: upos, xpos, feats, lemma
 
     @classmethod
     def of(cls, parts: ModelParts) -> "Parser":
@@ -97,6 +99,7 @@ class Parser:
         device: str | torch.device = "cpu",
         precision: str = "float32",
         decoding: str = "greedy",
+        keep: Iterable[str] = (),
     ) -> "Parser":
         """The parser saved in a model directory or in the directory of a run, in an installed
         package (by its name), or on the Hugging Face Hub (hf://OWNER/NAME).
@@ -104,7 +107,9 @@ class Parser:
         CheckpointError says what is wrong with one.
 
         For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
-        dyparse.decoding: a name, or the dotted path of a class of one's own.
+        dyparse.decoding: a name, or the dotted path of a class of one's own. Tags and lemmas that
+        the model predicts replace those of the input, except for columns to `keep`: there only
+        words without a value get one.
         """
         require_precision(precision, "precision")
         try:
@@ -113,7 +118,7 @@ class Parser:
             raise ConfigError(f"decoding: {error}") from error
         parser = cls.of(read_checkpoint(find_model(directory)))
         parser.model.to(find_device(str(device))).eval()
-        return replace(parser, precision=precision, decoding=chosen)
+        return replace(parser, precision=precision, decoding=chosen, keep=kept_columns(keep))
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
@@ -239,8 +244,19 @@ class Parser:
             with scorer_precision(self.precision, self.model.device):
                 predicted = head.predict(self.model.head_scores(name, encoded, tree))  # [B, N]
             for s, row, of_sentence in zip(sentences, predicted, columns, strict=True):
-                of_sentence |= head.columns(s, row[1 : len(s) + 1])
+                new = head.columns(s, row[1 : len(s) + 1])
+                kept = {name: filled_in(s, name, new[name]) for name in self.keep if name in new}
+                of_sentence |= new | kept
         return [s.with_columns(new) for s, new in zip(sentences, columns, strict=True)]
+
+    def head_figures(
+        self, gold: Sequence[Sentence], parsed: Sequence[Sentence]
+    ) -> dict[str, float]:
+        """Figures of the prediction heads, by name, in percent: `upos_accuracy`, …"""
+        figures: dict[str, float] = {}
+        for _, head in self.model.head_items():
+            figures |= head.score(gold, parsed)
+        return figures
 
     def missing_columns(self, sentence: Sentence) -> list[str]:
         """Tag columns that the encoder reads and the sentence does not have at all."""
@@ -248,6 +264,20 @@ class Parser:
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
+
+
+def kept_columns(names: Iterable[str]) -> tuple[str, ...]:
+    """Columns to keep, checked; ConfigError if one cannot be kept."""
+    found = tuple(dict.fromkeys(names))
+    if wrong := next((name for name in found if name not in TAG_COLUMNS), None):
+        raise ConfigError(f"keep has {wrong!r}, expected some of {', '.join(TAG_COLUMNS)}")
+    return found
+
+
+def filled_in(sentence: Sentence, name: str, predicted: Sequence[str]) -> list[str]:
+    """A column as it is given, and as predicted where nothing is given."""
+    given: list[str] = getattr(sentence, name)
+    return [new if old == "_" else old for old, new in zip(given, predicted, strict=True)]
 
 
 def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:

@@ -58,6 +58,7 @@ class Record:
     max_tokens_per_batch: int
     precision: str
     decoding: str
+    keep: str
     size: int  # of the input, as are mtime_ns and sha256
     mtime_ns: int
     sha256: str
@@ -143,7 +144,7 @@ def is_finished(job: Job, settings: Settings) -> bool:
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        names = ("text", "max_tokens_per_batch", "precision", "decoding")
+        names = ("text", "max_tokens_per_batch", "precision", "decoding", "keep")
         if any(getattr(settings, name) != getattr(record, name) for name in names):
             return False
         found = (settings.digest, now.st_size, output_size)
@@ -178,6 +179,7 @@ def parse_file(
             max_tokens_per_batch=settings.max_tokens_per_batch,
             precision=settings.precision,
             decoding=settings.decoding,
+            keep=settings.keep,
             size=source.st_size,
             mtime_ns=source.st_mtime_ns,
             sha256=sha256_of(job.source),

@@ -24,6 +24,7 @@ class Settings:
     max_tokens_per_batch: int = 2000
     precision: str = "auto"
     decoding: str = "greedy"
+    keep: str = ""  # columns of tags that stay as they are given, with commas between them
     on_error: str = STOP  # or SKIP, at a malformed sentence
     imports: tuple[str, ...] = ()  # modules with classes that the model needs
     digest: str = ""  # of the model that all processes must have; empty for any
@@ -37,7 +38,8 @@ def load_parser(settings: Settings) -> "Parser":
     from dyparse.runtime.device import use_device
 
     device = use_device(settings.device, settings.threads)
-    parser = Parser.load(settings.model, device, settings.precision, settings.decoding)
+    keep = filter(None, settings.keep.replace(" ", "").lower().split(","))
+    parser = Parser.load(settings.model, device, settings.precision, settings.decoding, keep)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
             f"{settings.model}: not the model that the command started with: it was replaced, or "

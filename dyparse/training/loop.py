@@ -116,6 +116,5 @@ def dev_figures(parser: Parser, dev: Sequence[Sentence]) -> dict[str, float]:
     parsed = list(parser.parse_sentences(dev))
     scores = attachment_scores(dev, parsed)
     figures = {"dev_uas": scores.uas, "dev_las": scores.las}
-    for _, head in parser.model.head_items():
-        figures |= {f"dev_{name}": value for name, value in head.score(dev, parsed).items()}
-    return figures
+    of_heads = parser.head_figures(dev, parsed)
+    return figures | {f"dev_{name}": value for name, value in of_heads.items()}

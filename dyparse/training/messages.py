@@ -14,6 +14,8 @@ from dyparse.training.session import TrainingPlan
 from dyparse.treebank import Treebank
 from dyparse.treebank._names import with_named_treebanks
 
+ACCURACY = "_accuracy"  # ends the names of figures of tags
+
 
 def describe_run(parser: Parser, plan: TrainingPlan, place: str) -> str:
     """The model, its data and its device, in two lines."""
@@ -41,17 +43,29 @@ def epoch_line(figures: dict[str, float], epochs: int) -> str:
         f"epoch {figures['epoch']:>3}/{epochs}   loss {figures['loss']:.4f}   "
         f"cost/state {figures['cost_per_state']:.4f}   "
         f"dev UAS {figures['dev_uas']:.2f}  LAS {figures['dev_las']:.2f}   "
-        f"{figures['tokens_per_second']:,.0f} tokens/s"
+        f"{_of_tags(figures)}{figures['tokens_per_second']:,.0f} tokens/s"
     )
+
+
+def _of_tags(figures: dict[str, float]) -> str:
+    """The accuracy of the universal tags, if they are predicted."""
+    accuracy = figures.get(f"dev_upos{ACCURACY}")
+    return "" if accuracy is None else f"UPOS {accuracy:.2f}   "
 
 
 def result_table(results: dict[str, dict[str, float]]) -> str:
     """Results per split, for the terminal."""
-    rows = ["", "split      UAS     LAS   sentences/s", "-----   ------  ------   -----------"]
-    rows += [
-        f"{split:<5}   {r['uas']:6.2f}  {r['las']:6.2f}   {_speed(r):>11}"
-        for split, r in results.items()
-    ]
+    found = (name for figures in results.values() for name in figures)
+    names = ["uas", "las", *dict.fromkeys(name for name in found if name.endswith(ACCURACY))]
+    titles = [name.removesuffix(ACCURACY).upper() for name in names]
+    widths = [max(6, len(title)) for title in titles]
+    head = "  ".join(f"{title:>{width}}" for title, width in zip(titles, widths, strict=True))
+    rows = ["", f"split   {head}   sentences/s"]
+    rows.append(f"-----   {'  '.join('-' * width for width in widths)}   -----------")
+    for split, figures in results.items():
+        shown = [f"{figures[name]:.2f}" if name in figures else "-" for name in names]
+        cells = "  ".join(f"{cell:>{width}}" for cell, width in zip(shown, widths, strict=True))
+        rows.append(f"{split:<5}   {cells}   {_speed(figures):>11}")
     return "\n".join([*rows, ""])
 
 
