@@ -24,6 +24,7 @@ NO_SPACE = "SpaceAfter=No"
 NOTEBOOK_WIDTH = 960  # pixels; longer sentences are drawn in several rows
 BYTE_ORDER_MARK = "\ufeff"
 RANGE = re.compile(r"\ufeff?\d+-(\d+)", re.ASCII)
+TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d{1,18}):(\d{1,18})(?:\||$)", re.ASCII)
 TEXT = re.compile(r"#\s*text\s*=\s*(.*\S)")
 
 
@@ -329,6 +330,41 @@ class Token:
     def space_after(self) -> bool:
         """Whether white space follows it in the text."""
         return NO_SPACE not in self.misc.split("|")
+
+    @property
+    def start(self) -> int | None:
+        """Where its token starts in the text, in characters; None if that is not known.
+
+        The words of a multiword token (`don't`) have the same start and end.
+        """
+        return None if (span := self._span()) is None else span[0]
+
+    @property
+    def end(self) -> int | None:
+        """Where its token ends in the text; None if that is not known."""
+        return None if (span := self._span()) is None else span[1]
+
+    def _span(self) -> tuple[int, int] | None:
+        """TokenRange of its own line, or of the range that it is in."""
+        lines, index = self.sentence.lines, self.sentence.word_lines[self.id - 1]
+        while index >= 0 and not lines[index].startswith("#"):
+            cells = lines[index].rstrip("\r\n").split("\t")
+            within = RANGE.fullmatch(cells[0])
+            is_own = cells[0] == str(self.id) or (within and int(within[1]) >= self.id)
+            if is_own and (found := TOKEN_RANGE.search(cells[-1])):
+                return int(found[1]), int(found[2])
+            index -= 1
+        return None
+
+    @property
+    def subtree(self) -> list[Token]:
+        """The tokens that it dominates, itself included, from left to right."""
+        inside, grown = {self.id}, True
+        while grown:
+            size = len(inside)
+            inside |= {w for w, head in enumerate(self.sentence.head, 1) if head in inside}
+            grown = len(inside) > size
+        return [Token(self.sentence, word) for word in sorted(inside)]
 
     @property
     def parent(self) -> Token | None:
