@@ -20,11 +20,12 @@ RULES = r"""
   | [\w.+-]{{1,64}}@\w[\w-]{{0,62}}(?:\.\w[\w-]{{0,62}}){{1,8}}    # of mail
   | (?<!\w)(?:[^\W\d_]{m}*\.){{2,}}(?!{word})                      # U.S.  a.m.
   | \d{m}*(?:[.,:/٫٬]?\d{m}*)*(?:[%٪]{m}*(?!{word})|(?!-?{word}))  # 3  1,000.5  12:30  40%  1/2/2000
-  | {word}+(?:(?:[-'’.·‧]|(?<=[א-ת])["״׳])\w{word}*)*{end}* # word  mother-in-law  don't  U.S  צה"ל
+  | {word}+(?:{joint}\w{word}*|(?<=[א-ת])׳{word}*)*{end}*          # word  mother-in-law  don't  U.S
   | (?P<run>[-.!?*=_~\#$<>+])(?P=run)+{m}*                         # ...  --  !!!
   | [\U0001F1E6-\U0001F1FF]{{2}}                                   # a flag
   | \S{m}*(?:\u200d[^\s\w]{m}*)*{end}*                             # anything else; emoji in one
 """
+JOINT = r"""(?:[-'’.·‧]|(?<=[א-ת])["״])"""  # inside a word; of Hebrew letters also צה"ל
 URL = r"""[^\s<>"«»“”]*[^\s<>"«»“”.,;:!?'’)\]}…]"""
 
 
@@ -38,6 +39,7 @@ def _token() -> re.Pattern[str]:
     """The rules, compiled when they are first used: finding all marks takes some milliseconds."""
     marks = _marks()
     fields = {"m": f"[{marks}]", "word": f"[\\w{marks}]", "end": f"[{ENDS_WORD}]", "url": URL}
+    fields["joint"] = JOINT
     return re.compile(RULES.format(**fields), re.VERBOSE)
 
 
