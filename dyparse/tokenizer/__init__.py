@@ -10,15 +10,25 @@ into passages and making sentences of the spans is the same for all, in `_passag
 methods of `TokenizerChoice`, and `conf/tokenizer/<name>.yaml`. Start with plain.py.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 from dyparse.data.sentence import Sentence
 from dyparse.tokenizer._passages import tokenize, tokenize_lines
 from dyparse.tokenizer._restored import restored_text
 from dyparse.tokenizer._spans import Token
 
-__all__ = ["Token", "Tokenizer", "TokenizerChoice", "restored_text", "tokenize", "tokenize_lines"]
+__all__ = [
+    "Progress",
+    "Token",
+    "Tokenizer",
+    "TokenizerChoice",
+    "restored_text",
+    "tokenize",
+    "tokenize_lines",
+]
+
+Progress: TypeAlias = Callable[[dict[str, float]], None]  # gets the figures of an epoch
 
 
 class Tokenizer(Protocol):
@@ -40,7 +50,13 @@ class Tokenizer(Protocol):
 class TokenizerChoice(Protocol):
     """The options of a tokenizer: a frozen dataclass."""
 
-    def train(self, train: Sequence[Sentence], dev: Sequence[Sentence], seed: int) -> Tokenizer:
+    def train(
+        self,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence],
+        seed: int,
+        progress: Progress | None = None,
+    ) -> Tokenizer:
         """A tokenizer for texts like these; TreebankError if they cannot be learned from."""
         ...
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dyparse.data.sentence import Sentence
 from dyparse.data.word_rules import word_spans
+from dyparse.tokenizer import Progress
 from dyparse.tokenizer._spans import Token
 
 STOPS = ".!?…‥؟۔।॥։።፧។៕။｡。！？"
@@ -28,6 +29,7 @@ class Plain:
         train: Sequence[Sentence],  # noqa: ARG002 - rules learn nothing
         dev: Sequence[Sentence],  # noqa: ARG002 - the same
         seed: int,  # noqa: ARG002 - the same
+        progress: Progress | None = None,  # noqa: ARG002 - the same
     ) -> "Plain":
         """The same rules."""
         return self
