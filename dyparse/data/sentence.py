@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
-from dyparse.data.tokenizer import tokenize
+from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
 
 if TYPE_CHECKING:
@@ -222,11 +222,13 @@ class Sentence:
 
     @classmethod
     def from_text(cls, text: str) -> Sentence:
-        """A sentence of the words of a text, split by simple rules; its `# text` is the text.
+        """A sentence of the words of a text, split by the rules of the tokenizer `plain`.
 
-        All of the text is one sentence: it is not split into several.
+        Its `# text` is the text. All of it is one sentence: it is not split into several.
         """
-        words, spaces = tokenize(text)
+        spans = word_spans(text)
+        words = [text[start:end] for start, end in spans]
+        spaces = [end == len(text) or text[end].isspace() for _, end in spans]
         return cls.from_words(words, text=text, space_after=spaces)
 
     @classmethod

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dyparse.data.conllu import Block
 from dyparse.data.sentence import Sentence
-from dyparse.data.tokenizer import TOKEN
+from dyparse.data.word_rules import word_spans
 from dyparse.parsing.reading import UNREADABLE, checked, decode_line
 from dyparse.parsing.settings import Settings
 from dyparse.parsing.stream import Totals, parse_stream, write_conllu
@@ -88,7 +88,7 @@ def count_words(block: Block, *, text: bool) -> int:
     """The number of words of a sentence; some number, not 0, if it is malformed."""
     if not text:
         return max(1, len(WORD_LINE.findall(b"".join(block.lines))))
-    return max(1, len(TOKEN.findall(decode_line(block.lines[0], block.line_number, "replace"))))
+    return max(1, len(word_spans(decode_line(block.lines[0], block.line_number, "replace"))))
 
 
 def parse_chunk(parser: "Parser", chunk: Chunk, settings: Settings) -> ParsedChunk:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dyparse.cli.main import main
 from dyparse.data.sentence import Sentence
-from dyparse.data.tokenizer import tokenize
+from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
 from dyparse.model.parser import Parser
 
@@ -61,6 +61,10 @@ def assert_refused(status: int, out: bytes, err: str) -> None:
     assert not out or not outcome(io.BytesIO(out), trees=True)[1]
 
 
+def words_of(text: str) -> list[str]:
+    return [text[start:end] for start, end in word_spans(text)]
+
+
 def attempt(parser: Parser, inputs: list[str | list[str]]) -> tuple[list[Sentence], str]:
     """The sentences parsed, or the error."""
     try:
@@ -81,7 +85,7 @@ def test_any_words_give_trees_of_these_words_or_one_clear_error(fuzz, parser):
         for given_words, sentence in zip(inputs, parsed, strict=True):
             assert_tree(sentence)
             is_text = isinstance(given_words, str)
-            assert sentence.form == (tokenize(given_words)[0] if is_text else given_words)
+            assert sentence.form == (words_of(given_words) if is_text else given_words)
         data = "".join(sentence.to_conllu() for sentence in parsed).encode()
         read, error = outcome(io.BytesIO(data), trees=True)
         assert not error
@@ -94,13 +98,10 @@ def test_any_words_give_trees_of_these_words_or_one_clear_error(fuzz, parser):
 def test_any_text_is_cut_into_words_that_make_it_up(fuzz):
     @given(st.text(CHARACTERS, max_size=60))
     def check(text):
-        words, spaces = tokenize(text)
-        assert "".join(words) == "".join(text.split())
-        assert not any(character.isspace() for word in words for character in word)
-        place = 0
-        for word, is_space_after in zip(words, spaces, strict=True):
-            place = text.index(word, place) + len(word)
-            assert is_space_after == (text[place : place + 1].strip() == "")
+        spans = word_spans(text)
+        assert all(start < end for start, end in spans)
+        assert "".join(words_of(text)) == "".join(text.split())
+        assert not any(character.isspace() for word in words_of(text) for character in word)
 
     fuzz(check)
 

@@ -1,0 +1,91 @@
+"""Characters as numbers for the network."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dyparse.tokenizer._spans import Token
+from dyparse.tokenizer.plain import Plain
+
+LEAST_SEEN = 3  # times in the training text, for a character of its own
+CATEGORIES = tuple(  # of Unicode; they stand for characters that are not known
+    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
+)
+MOST_CHARACTERS = 20_000
+PADDING = 0
+OUTSIDE, INSIDE, TOKEN_END, SENTENCE_END = range(1, 5)  # of the rules
+N_RULES = 5  # with padding
+WHITE = np.array([chr(code).isspace() for code in range(0x3001)] + [False])
+
+Ids = NDArray[np.int64]
+
+
+def code_points(text: str) -> NDArray[np.uint32]:
+    """The text as an array."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def is_white(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which characters are white space."""
+    return WHITE[np.minimum(codes, len(WHITE) - 1)]
+
+
+class Characters:
+    """The characters that the network knows; of others it knows the category.
+
+    0 is padding, then come the categories, then the characters.
+    """
+
+    def __init__(self, known: str) -> None:
+        if len(set(known)) != len(known) or len(known) > MOST_CHARACTERS:
+            raise ValueError(f"characters are not at most {MOST_CHARACTERS} different ones")
+        self.known = known
+        self._category = {name: number for number, name in enumerate(CATEGORIES, 1)}
+        self._number = {c: k for k, c in enumerate(known, 1 + len(CATEGORIES))}
+
+    def __len__(self) -> int:
+        return 1 + len(CATEGORIES) + len(self.known)
+
+    @classmethod
+    def of_text(cls, text: str) -> "Characters":
+        """Those that are not rare in a text."""
+        counts = Counter(text)
+        frequent = sorted(c for c, count in counts.items() if count >= LEAST_SEEN)
+        return cls("".join(frequent[:MOST_CHARACTERS]))
+
+    def numbers(self, codes: NDArray[np.uint32]) -> Ids:
+        """The number of every character.  [n] → [n]"""
+        return self._mapped(codes, lambda c: self._number.get(c) or self._of_category(c))
+
+    def categories(self, codes: NDArray[np.uint32]) -> Ids:
+        """The number that every character would have if it were not known.  [n] → [n]"""
+        return self._mapped(codes, self._of_category)
+
+    def _of_category(self, character: str) -> int:
+        return self._category[unicodedata.category(character)]
+
+    @staticmethod
+    def _mapped(codes: NDArray[np.uint32], number: Callable[[str], int]) -> Ids:
+        different, places = np.unique(codes, return_inverse=True)
+        table = np.array([number(chr(code)) for code in different], dtype=np.int64)
+        return table[places]
+
+
+def rule_classes(text: str) -> Ids:
+    """What the rules of the tokenizer `plain` say of every character of a passage.  → [n]"""
+    classes = np.full(len(text), OUTSIDE, dtype=np.int64)
+    (sentences,) = Plain().sentences([text])
+    for tokens in sentences:
+        mark_tokens(classes, tokens)
+    return classes
+
+
+def mark_tokens(classes: Ids, tokens: Sequence[Token]) -> None:
+    """Write the classes of the characters of a sentence."""
+    for token in tokens:
+        classes[token.start : token.end] = INSIDE
+    classes[[token.end - 1 for token in tokens]] = TOKEN_END
+    classes[tokens[-1].end - 1] = SENTENCE_END

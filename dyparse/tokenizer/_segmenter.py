@@ -1,0 +1,54 @@
+"""The network of the learned tokenizer: characters in, scores of every character out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from dyparse.tokenizer._characters import N_RULES, PADDING
+
+INSIDE, TOKEN_END, SENTENCE_END = range(3)  # exclude each other
+MULTIWORD, WORD_END = 3, 4  # at the end of a multiword token; inside one
+N_SCORES = 5
+
+
+class SegmenterSizes(NamedTuple):
+    """Widths of the network."""
+
+    characters: int  # how many there are
+    words: int
+    embedding: int
+    hidden: int
+    convolution: int  # characters that it sees at once
+
+
+class Segmenter(nn.Module):
+    """Embeddings of characters, words and rules; a BiLSTM and a convolution over them; a layer.
+
+    scores = W · (BiLSTM(x) + relu(convolution(x))) + b,  x = character + word + rule
+    """
+
+    def __init__(self, sizes: SegmenterSizes, dropout: float = 0.0) -> None:
+        super().__init__()
+        D, H = sizes.embedding, sizes.hidden
+        self.character = nn.Embedding(sizes.characters, D, padding_idx=PADDING)
+        self.word = nn.Embedding(sizes.words, D, padding_idx=PADDING)
+        self.rule = nn.Embedding(N_RULES, D, padding_idx=PADDING)
+        self.lstm = nn.LSTM(D, H, bidirectional=True, batch_first=True)
+        self.convolution = nn.Conv1d(D, 2 * H, sizes.convolution, padding="same")
+        self.output = nn.Linear(2 * H, N_SCORES)
+        self.dropout = nn.Dropout(dropout)
+        nn.init.zeros_(self.word.weight)
+
+    def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
+        """Scores of the characters of W windows, the longest first.  [3, W, n], [W] → [W, n, 5]"""
+        characters, words, rules = features
+        x = self.dropout(self.character(characters) + self.word(words) + self.rule(rules))
+        packed = pack_padded_sequence(x, lengths, batch_first=True)
+        context, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)  # [W, n, 2 H]
+        near = torch.relu(self.convolution(x.transpose(1, 2))).transpose(1, 2)  # [W, n, 2 H]
+        scores: Tensor = self.output(self.dropout(context + near))
+        return scores
