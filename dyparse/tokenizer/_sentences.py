@@ -67,7 +67,8 @@ def to_sentence(
     none = ["_"] * len(words)
     return Sentence(
         form=words,
-        upos=none,
+        lemma=none,
+        upos=list(none),
         xpos=list(none),
         feats=list(none),
         head=[NONE] * len(words),

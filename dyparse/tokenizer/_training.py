@@ -112,9 +112,7 @@ def _starts(gold: GoldText, random: np.random.Generator) -> np.ndarray:
     return np.arange(offset, len(gold.text) - length + 1, length)
 
 
-def _batches(
-    given: Targets, starts: np.ndarray, random: np.random.Generator
-) -> Iterator[Batch]:
+def _batches(given: Targets, starts: np.ndarray, random: np.random.Generator) -> Iterator[Batch]:
     order = random.permutation(starts)
     length = min(WINDOW, given.features.shape[1])
     for some in np.array_split(order, max(1, len(order) // PER_BATCH)):

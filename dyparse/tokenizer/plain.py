@@ -73,7 +73,9 @@ def _with_closing(text: str, tokens: list[Token], k: int) -> int:
     while (
         k + 1 < len(tokens)
         and tokens[k + 1].start == tokens[k].end
-        and (STOP.fullmatch(text, *tokens[k + 1][:2]) or CLOSING.fullmatch(text, *tokens[k + 1][:2]))
+        and (
+            STOP.fullmatch(text, *tokens[k + 1][:2]) or CLOSING.fullmatch(text, *tokens[k + 1][:2])
+        )
     ):
         k += 1
     return k
@@ -94,6 +96,8 @@ def _is_initial(text: str, tokens: list[Token], k: int) -> bool:
     if not k or text[tokens[k].start : tokens[k].end] != ".":
         return False
     before = tokens[k - 1]
-    return before.end == tokens[k].start and before.end - before.start == 1 and (
-        text[before.start].isupper()
+    return (
+        before.end == tokens[k].start
+        and before.end - before.start == 1
+        and (text[before.start].isupper())
     )
