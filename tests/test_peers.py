@@ -17,6 +17,7 @@ import dyparse_itself  # noqa: E402 - the benchmark is no package
 import run as driver  # noqa: E402
 from conllu_columns import read_columns, write_trees  # noqa: E402
 from environments import InstallError, call, filled_in, python_of  # noqa: E402
+from gold_words import GoldWords, plain  # noqa: E402
 from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_seconds  # noqa: E402
 from peer_script import environment, error_message  # noqa: E402
 from table import HEADER, las_at, markdown  # noqa: E402
@@ -197,7 +198,7 @@ def three_words() -> Sentence:
 def test_test_data_give_nothing_of_the_gold_tree_away(tmp_path):
     gold = sample("test")
     path = tmp_path / "test.conllu"
-    path.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
+    path.write_text("".join(plain(s, tree=False) for s in gold), encoding="utf-8")
     seen = read_columns(path)
     assert [s.form for s in seen] == [s.form for s in gold]
     assert [s.upos for s in seen] == [s.upos for s in gold]
@@ -217,25 +218,25 @@ def test_training_data_have_words_and_their_trees_only(tmp_path):
 
     (sentence,) = read_sentences(str(path), trees=True)
     expected = "1\tde\tde\tADP\tE\t_\t2\tcase\t_\t_\n2\tle\tle\tDET\tD\tG=m\t0\troot\t_\t_\n\n"
-    assert driver.plain(sentence, tree=True) == expected
+    assert plain(sentence, tree=True) == expected
 
 
 def test_trees_are_written_and_scored_as_dyparse_scores_them(tmp_path):
     gold = sample("test")
     source, trees = tmp_path / "test.conllu", tmp_path / "trees.conllu"
-    source.write_text("".join(driver.plain(s, tree=False) for s in gold), encoding="utf-8")
+    source.write_text("".join(plain(s, tree=False) for s in gold), encoding="utf-8")
     guesses = [s.with_tree([0] * len(s), s.label) for s in gold]  # many roots, no tree
     write_trees(source, trees, guesses)
     scores = attachment_scores(gold, guesses)
-    assert driver.scored(gold, trees) == {"uas": scores.uas, "las": scores.las}
+    assert GoldWords().scores(gold, trees) == {"uas": scores.uas, "las": scores.las}
     assert 0 < scores.las < 50
 
 
 def test_trees_of_other_words_are_not_scored(tmp_path):
     path = tmp_path / "trees.conllu"
-    path.write_text(driver.plain(three_words(), tree=False), encoding="utf-8")
+    path.write_text(plain(three_words(), tree=False), encoding="utf-8")
     with pytest.raises(driver.RunError, match="other words than test"):
-        driver.scored(sample("test"), path)
+        GoldWords().scores(sample("test"), path)
 
 
 # --- the driver ----------------------------------------------------------------------------------
@@ -256,6 +257,7 @@ def options(tmp_path, treebank):
     return Namespace(
         root=str(treebank),
         name="UD_Fake-Tiny",
+        task="words",
         output=tmp_path / "out" / "all.json",
         environments=tmp_path / "environments",
         minutes=0.001,
