@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from measurement import TEXT
-from table import MEGA, ending, escaped
+from table import MEGA, escaped
 
 from dyparse.evaluation.conll18.scores import TITLES
 
@@ -35,7 +35,7 @@ def lines_of(result: Result) -> list[tuple[str, ...]]:
         empty = [""] * (len(HEADER) - 2)
         return [(result["title"], f"failed: {escaped(result['failed'])}", *empty)]
     end = result["end"]
-    seconds = f"{end['cpu_seconds']:,.0f}" if end["cpu_seconds"] else ""
+    seconds = f"{end['cpu_seconds']:,.0f}" if end["cpu_seconds"] else ""  # trained before
     sizes = (f"{result[key] / MEGA:,.0f}" for key in ("model_bytes", "peak_bytes"))
     line = (result["title"], *scores(end), seconds, speed(result), *sizes)
     others = [
@@ -48,6 +48,14 @@ def lines_of(result: Result) -> list[tuple[str, ...]]:
 def scores(found: Result) -> list[str]:
     """The scores in the order of the header."""
     return [f"{found['conll18'][name]:.2f}" for name in TITLES]
+
+
+def ending(result: Result) -> str:
+    """How training ended, and the versions of packages."""
+    if "failed" in result:
+        return f"failed: {result['failed']}"
+    packages = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    return f"{result['end']['reason']}; {packages}"
 
 
 def speed(found: Result) -> str:

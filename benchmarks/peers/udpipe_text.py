@@ -39,7 +39,6 @@ def main() -> None:
     parts = [job.options[part] for part in PARTS]
     content = udpipe.Trainer.train("morphodita_parsito", train, dev, *parts, error)
     require_success(error)
-    measurement.words = job.train_words
     measurement.trained("all iterations")
     path = Path(job.directory) / "model.udpipe"
     path.write_bytes(content)
