@@ -20,6 +20,7 @@ from typing import Any
 
 MEASURED = "measured.json"  # in the directory of a job
 CONLLU, MEMORY = "conllu", "memory"  # from file to file; from and to objects in memory
+TEXT = "text"  # from raw text to CoNLL-U
 Action = Callable[[], object]
 Parse = Callable[[Path], object]  # writes the trees of test to a CoNLL-U file
 
@@ -40,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Job:
-    """The task of a script. Test has gold words and tags, but no gold trees."""
+    """The task of a script. Test has gold words and tags, but no gold trees; or it is raw text."""
 
     row: str
     options: dict[str, Any]

@@ -1,12 +1,16 @@
 """dyparse compared with other parsers: speed, accuracy over time, size, memory.
 
     python benchmarks/peers/run.py --root DIR --name UD_English-LinES --output peers.json
+    python benchmarks/peers/run.py --root DIR --task text --models MODEL --output text.json
 
-Each parser runs in its own virtual environment, on the same treebank with the same gold words and
-tags, on one core and one thread; times are CPU seconds. The script of each peer explains how its
-figures are made. Test LAS is computed by dyparse: all words, full labels. Results are written to a
-directory beside --output, one file per line of the table, so that an interrupted run can be
-resumed; failures are tried again. --output gets all results, and the table is printed.
+Each parser runs in its own virtual environment, on the same treebank, on one core and one thread;
+times are CPU seconds. The script of each peer explains how its figures are made. There are two
+tasks. With `words` all get the same gold words and tags; test LAS is computed by dyparse: all
+words, full labels. With `text` UDPipe 1 learns tokens, sentences, tags, lemmas and trees from the
+treebank, and parses the raw text of test, as dyparse's models do; scores are those of CoNLL 2018.
+Results are written to a directory beside --output, one file per line of the table, so that an
+interrupted run can be resumed; failures are tried again. --output gets all results, and the table
+is printed.
 """
 
 from __future__ import annotations
@@ -16,68 +20,37 @@ import json
 import shutil
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dyparse_itself
-import spacy_arc_eager
-import stanza_depparse
-import supar_biaffine
-import udpipe
-import uuparser_arc_hybrid
-from conllu_columns import read_columns
-from environments import CACHE, InstallError, Steps, python_of
+import udpipe_text
+from environments import CACHE, InstallError, python_of
+from gold_words import GoldWords
+from lineup import PEERS, Peer, chosen, text_peers, word_peers
 from measurement import MEASURED, Job, Row
 from peer_script import RunError, pinned, run_script
-from table import markdown
+from raw_text import RawText
 
-from dyparse.data.sentence import HEAD, Sentence
-from dyparse.errors import ConfigError, TreebankError
-from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.errors import ConfigError
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.entry import clear_errors
 from dyparse.treebank.ud import UD
 
 SPLITS = ("train", "dev", "test")
 MOMENTS = (1.0, 5.0, 10.0)  # CPU minutes after which test is parsed
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A parser: the script that runs it, and its lines of the table."""
-
-    name: str
-    script: Path
-    requirements: Steps
-    rows: tuple[Row, ...]
-
-
-def peer_of(name: str, module: Any, rows: tuple[Row, ...] | None = None) -> Peer:
-    return Peer(name, Path(module.__file__), module.REQUIREMENTS, rows or module.ROWS)
-
-
-PEERS = {
-    peer.name: peer
-    for peer in (
-        peer_of("udpipe", udpipe),
-        peer_of("spacy", spacy_arc_eager),
-        peer_of("supar", supar_biaffine),
-        peer_of("uuparser", uuparser_arc_hybrid),
-        peer_of("stanza", stanza_depparse),
-    )
-}
+WORDS, TEXT = "words", "text"
+TASKS: dict[str, GoldWords | RawText] = {WORDS: GoldWords(), TEXT: RawText()}
 
 
 def main() -> None:
     options = command_line().parse_args()
     with clear_errors():
-        peers = [peer_of("dyparse", dyparse_itself, dyparse_itself.rows(options.dyparse))]
-        lines = chosen([*peers, *(PEERS[name] for name in options.peers)], options.rows)
+        peers = text_peers(options) if options.task == TEXT else word_peers(options)
+        lines = chosen(peers, options.rows)
         run = Run(options)
         results = [run.result(peer, row) for peer, row in lines]
         write(options.output, as_json({"setting": run.setting, "rows": results}))
-        print_line(markdown(results))
+        print_line(TASKS[options.task].table(results))
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -86,6 +59,7 @@ def command_line() -> argparse.ArgumentParser:
     )
     options.add_argument("--root", required=True, metavar="DIR", help="directory of UD treebanks")
     options.add_argument("--name", default="UD_English-LinES", help="default: %(default)s")
+    options.add_argument("--task", choices=TASKS, default=WORDS, help="default: %(default)s")
     options.add_argument(
         "--peers", nargs="*", choices=PEERS, default=list(PEERS), help="default: all"
     )
@@ -93,10 +67,12 @@ def command_line() -> argparse.ArgumentParser:
     options.add_argument(
         "--dyparse",
         nargs="+",
-        default=[dyparse_itself.DEFAULT, "fast"],
+        default=[],
         metavar="NAME",
-        help="experiments of dyparse (default: %(default)s); ratios are relative to the first",
+        help="experiments of dyparse to train (default: default and fast for words, none for "
+        "text); ratios are relative to the first",
     )
+    add_text_options(options)
     options.add_argument(
         "--minutes",
         type=float,
@@ -111,14 +87,27 @@ def command_line() -> argparse.ArgumentParser:
     return options
 
 
-def chosen(peers: list[Peer], names: list[str] | None) -> list[tuple[Peer, Row]]:
-    """The lines of the table with these names, or all, in the order of the peers."""
-    lines = [(peer, row) for peer in peers for row in peer.rows]
-    known = [row.name for _, row in lines]
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise ConfigError(f"--rows has {', '.join(unknown)}; expected any of {', '.join(known)}")
-    return [(peer, row) for peer, row in lines if names is None or row.name in names]
+def add_text_options(options: argparse.ArgumentParser) -> None:
+    """The options of the task `text`."""
+    text = options.add_argument_group("options of --task text")
+    text.add_argument(
+        "--models",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="MODEL",
+        help="directories of models of dyparse",
+    )
+    for part, default in udpipe_text.PARTS.items():
+        text.add_argument(
+            f"--udpipe-{part}",
+            metavar="OPTIONS",
+            help=f"UDPipe's options of its {part}, separated by ; (default: {default})",
+        )
+    text.add_argument(
+        "--udpipe-heldout", action="store_true", help="let UDPipe choose iterations by dev"
+    )
+    text.add_argument("--quick", action="store_true", help="one iteration of each part of UDPipe")
 
 
 class Run:
@@ -134,11 +123,10 @@ class Run:
         splits = {split: treebank.read(split) for split in SPLITS}
         self.test = splits["test"]
         self.words = {split: sum(map(len, s)) for split, s in splits.items()}
-        self.files = {split: self.directory / f"{split}.conllu" for split in SPLITS}
-        for split, path in self.files.items():
-            text = "".join(plain(s, tree=split != "test") for s in splits[split])
-            write(path, text.encode())
+        self.task = TASKS[options.task]
+        self.files = self.task.write_inputs(splits, self.directory)
         self.setting = {
+            "task": options.task,
             "treebank": options.name,
             "words": self.words,
             "minutes": options.minutes,
@@ -148,13 +136,14 @@ class Run:
     def result(self, peer: Peer, row: Row) -> dict[str, Any]:
         """The result of a line, from an earlier run or measured now."""
         path = self.directory / f"{row.name}.json"
-        earlier = earlier_result(path, self.setting)
+        setting = self.setting | {"options": row.options}
+        earlier = earlier_result(path, setting)
         if earlier:
             print_line(f"{row.name}: measured before\n")
             return earlier
         print_line(f"{row.name}: measuring\n")
         start = time.perf_counter()
-        about = {"row": row.name, "title": row.title, "reads": row.reads, "setting": self.setting}
+        about = {"row": row.name, "title": row.title, "reads": row.reads, "setting": setting}
         try:
             result = about | self.measure(peer, row)
         except (InstallError, RunError) as error:
@@ -187,7 +176,7 @@ class Run:
         run_script([*command, str(directory / "job.json")], directory, self.options.minutes)
         measured: dict[str, Any] = json.loads((directory / MEASURED).read_text(encoding="utf-8"))
         for found in (*measured["snapshots"], measured["end"], *measured.get("others", [])):
-            found |= scored(self.test, directory / found.pop("trees"))
+            found |= self.task.scores(self.test, directory / found.pop("trees"))
         return measured
 
 
@@ -204,34 +193,6 @@ def earlier_result(path: Path, setting: dict[str, Any]) -> dict[str, Any] | None
             "remove it or choose another --output"
         )
     return result
-
-
-def plain(sentence: Sentence, *, tree: bool) -> str:
-    """The words of a sentence as CoNLL-U, without comments, ranges and empty nodes.
-
-    Without its tree it gets a chain, which every reader accepts and which gives nothing away.
-    """
-    lines = []
-    for word, index in enumerate(sentence.word_lines, 1):
-        columns = sentence.lines[index].rstrip("\r\n").split("\t")
-        if not tree:
-            columns[HEAD : HEAD + 2] = str(word - 1), "dep" if word > 1 else "root"
-        columns[HEAD + 2 :] = "_", "_"  # enhanced graphs hold the tree too
-        lines.append("\t".join(columns) + "\n")
-    return "".join(lines) + "\n"
-
-
-def scored(gold: list[Sentence], path: Path) -> dict[str, float]:
-    """UAS and LAS of the heads and labels in a file, whether they are trees or not."""
-    found = read_columns(path)
-    if [s.form for s in found] != [s.form for s in gold]:
-        raise RunError(f"{path.name} has other words than test")
-    try:
-        predicted = [s.with_tree(f.head, f.label) for s, f in zip(gold, found, strict=True)]
-        scores = attachment_scores(gold, predicted)
-    except TreebankError as error:
-        raise RunError(f"{path.name}: {error}") from error
-    return {"uas": scores.uas, "las": scores.las}
 
 
 def as_json(content: Any) -> bytes:

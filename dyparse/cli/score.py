@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from dyparse.runtime.console import shows_colours, standard_output
 from dyparse.treebank._names import files_of_split
 
 if TYPE_CHECKING:  # it imports numpy, which is slow
-    from dyparse.comparison.file_scores import ParsedFile, Scored
+    from dyparse.comparison.file_scores import Scored
+    from dyparse.comparison.report.table import Table
+    from dyparse.evaluation.conll18.parsed_file import ParsedFile
 
 
 def register(commands: Commands) -> None:
@@ -21,13 +24,13 @@ def register(commands: Commands) -> None:
     command = commands.add_parser(
         "score",
         help="score parsed CoNLL-U files, also of other parsers, against a gold file",
-        description="Score parsed files: UAS and LAS with full labels, and LAS and CLAS with\n"
-        "universal labels as in the CoNLL 2018 shared task. With several files, the LAS of each\n"
-        "is compared with that of the first: difference, bootstrap interval (95 %) and p of a\n"
-        "paired permutation test over sentences, Holm-corrected.\n\n"
+        description="Score parsed files: UAS and LAS with full labels, and all scores of the\n"
+        "CoNLL 2018 shared task, equal to those of the official scorer: tokens, sentences, words,\n"
+        "tags, features, lemmas, and trees with universal labels. With several files, the LAS of\n"
+        "each is compared with that of the first: difference, bootstrap interval (95 %) and p of\n"
+        "a paired permutation test over sentences, Holm-corrected.\n\n"
         "Files with other words or sentences than the gold file, but the same text, are aligned\n"
-        "as in the shared task; then all scores are F1, and those of words and sentences are\n"
-        "shown too.",
+        "as in the shared task; all scores are F1.",
         epilog="Any parser that writes CoNLL-U can enter a comparison: let it parse the gold file\n"
         "of a run (gold.conllu beside result.json) and score its output beside the run's own\n"
         "(parsed.conllu). p is about these outputs, not about training again.\n\n"
@@ -57,7 +60,9 @@ def register(commands: Commands) -> None:
         help="also F1 of every label (heads and labels), or of arcs by length (heads)",
     )
     command.add_argument(
-        "--no-punctuation", action="store_true", help="leave out words that are punctuation"
+        "--no-punctuation",
+        action="store_true",
+        help="leave out words that are punctuation, but for the scores of CoNLL 2018",
     )
     command.add_argument("--json", metavar="OUT", type=Path, help="also write all scores here")
     command.add_argument("--csv", metavar="OUT", type=Path, help="also write a line per file here")
@@ -66,8 +71,9 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the scores; write them as JSON and CSV if asked for."""
-    from dyparse.comparison.file_scores import arc_table, parsed_file, score_files, score_table
+    from dyparse.comparison.file_scores import score_files
     from dyparse.comparison.report.export import rows_as_csv
+    from dyparse.evaluation.conll18.parsed_file import parsed_file
 
     gold_files = [STDIN] if options.gold == STDIN else files_of_split(options.gold, "test")
     _require_names(options, gold_files)
@@ -78,20 +84,34 @@ def run(options: argparse.Namespace) -> int:
     }
     punctuation = not options.no_punctuation
     scored = score_files(files, baseline=options.baseline, punctuation=punctuation)
-    tables = [score_table(scored)]
-    if options.by:
-        tables.append(arc_table(files, options.by, punctuation=punctuation))
     contents = {}
     if options.json:
         contents[options.json] = _json(options, scored, files)
     if options.csv:
-        contents[options.csv] = rows_as_csv([row.to_dict() for row in scored])
+        contents[options.csv] = rows_as_csv([row.to_row() for row in scored])
     # names of files need not be UTF-8
     write_all({path: text.encode(errors="backslashreplace") for path, text in contents.items()})
-    bold = shows_colours()
     with standard_output() as out:
-        out.write("\n".join(table.to_text(bold=bold) + table.note + "\n" for table in tables))
+        out.write("\n".join(_tables(options, scored, files)))
     return 0
+
+
+def _tables(
+    options: argparse.Namespace, scored: "list[Scored]", files: "dict[str, ParsedFile]"
+) -> Iterator[str]:
+    """What is printed; one file gets the table of CoNLL 2018 in the layout of the shared task."""
+    from dyparse.comparison.file_tables import arc_table, conll18_tables, score_table
+
+    def shown(table: "Table") -> str:
+        return table.to_text(bold=shows_colours()) + table.note + "\n"
+
+    yield shown(score_table(scored))
+    if len(scored) == 1:
+        yield f"{scored[0].scores.conll18}\n"
+    else:
+        yield from map(shown, conll18_tables(scored))
+    if options.by:
+        yield shown(arc_table(files, options.by, punctuation=not options.no_punctuation))
 
 
 def _require_names(options: argparse.Namespace, gold_files: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Scores of files with any words, checked by the official scorer; `dyparse score`."""
+"""Scores of files with any words and their differences; `dyparse score`."""
 
 import csv
 import io
@@ -8,69 +8,19 @@ import sys
 import numpy as np
 import pytest
 from helpers.messages import assert_one_message
-from helpers.random_trees import random_tree
 from helpers.tiny import sample
-from udtools import udeval
 
 from dyparse.cli.main import main
-from dyparse.comparison.file_scores import arcs_by, parsed_file, score_files, scores_of_file
+from dyparse.comparison.file_scores import arcs_by, score_files, scores_of_file
 from dyparse.data.conllu import read_sentences
 from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.evaluation.conll18.parsed_file import parsed_file
+from dyparse.evaluation.conll18.scores import TITLES, conll18_scores
 from dyparse.evaluation.score_report import score_report
 from dyparse.treebank._names import files_of
 
-LETTERS = list("aab")
 LABELS = ["nsubj", "nsubj:pass", "case", "punct"]
 DEV = sample("dev")[:30]
-
-
-def random_words(text, rng):
-    """Sentences of random tokens of a text: (form, words of a multiword token or none)."""
-    sentences = [[]]
-    while text:
-        length = int(rng.integers(1, 4))
-        form, text = text[:length], text[length:]
-        words = [
-            "".join(rng.choice(LETTERS, rng.integers(1, 3))) for _ in range(rng.integers(1, 3))
-        ]
-        sentences[-1].append((form, words if rng.random() < 0.4 else []))
-        if text and rng.random() < 0.2:
-            sentences.append([])
-    return sentences
-
-
-def random_file(text, rng):
-    """A file of random tokens of a text, with random trees."""
-    lines = []
-    for tokens in random_words(text, rng):
-        size = sum(len(words) or 1 for _, words in tokens)
-        head = random_tree(rng, size, "any", one_root=True)
-        number = 0
-        for form, words in tokens:
-            if words:
-                lines.append(f"{number + 1}-{number + len(words)}\t{form}" + "\t_" * 8)
-            for word in words or [form]:
-                number += 1
-                label = "root" if head[number] == 0 else str(rng.choice(LABELS))
-                lines.append(f"{number}\t{word}\t_\t_\t_\t_\t{head[number]}\t{label}\t_\t_")
-        lines.append("")
-    return "\n".join(lines) + "\n"
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_scores_of_files_with_other_words_equal_those_of_the_official_scorer(seed):
-    rng = np.random.default_rng(seed)
-    text = "".join(rng.choice(LETTERS, 30))
-    texts = random_file(text, rng), random_file(text, rng)
-    gold, system = (list(read_sentences(io.StringIO(t), trees=True)) for t in texts)
-    ours = scores_of_file(parsed_file(gold, system)).to_dict()
-    loaded = [udeval.load_conllu(io.StringIO(t), "", {}) for t in texts]
-    theirs = {name: 100 * score.f1 for name, score in udeval.evaluate(*loaded).items()}
-    names = ("sentences", "words", "uas", "las_universal", "clas")
-    assert [ours[name] for name in names] == pytest.approx(
-        [theirs[name] for name in ("Sentences", "Words", "UAS", "LAS", "CLAS")]
-    )
-    assert ours["las"] <= ours["las_universal"]
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2003\u00a0"])
@@ -83,7 +33,7 @@ def test_a_word_of_spaces_at_the_end_belongs_to_the_last_sentence(space):
     gold = [*read("a", "b"), *read("c")]
     file = parsed_file(gold, [*read("ab"), *read("c", space)])
     assert file.parsed_sentence.tolist() == [0, 1, 1]
-    assert scores_of_file(file).score("words") == pytest.approx(100 * 2 / 6)
+    assert scores_of_file(file).conll18.words.f1 == pytest.approx(100 * 2 / 6)
 
 
 def worse(sentences, probability, seed=1):
@@ -107,7 +57,6 @@ def test_scores_of_the_same_words_are_those_of_evaluate(punctuation):
     parsed = worse(DEV, 0.4)
     ours = scores_of_file(parsed_file(DEV, parsed), punctuation=punctuation).to_dict()
     theirs = attachment_scores(DEV, parsed, punctuation=punctuation)
-    assert ours.pop("sentences") == ours.pop("words") == 100
     assert 20 < ours["las"] < 95
     assert ours == pytest.approx({name: getattr(theirs, name) for name in ours})
 
@@ -161,20 +110,51 @@ def test_dyparse_score_prints_a_row_per_file_and_writes_json_and_csv(
     outputs = ("--json", tmp_path / "o.json", "--csv", tmp_path / "o.csv")
     status, out, err = dyparse_command("score", gold, bad, good, "--baseline", good, *outputs)
     assert (status, err) == (0, "")
-    header, first, second, note = out.splitlines()
-    assert header.split()[:6] == ["file", "UAS", "LAS", "LAS", "2018", "CLAS"]
+    own, words, trees = (table.splitlines() for table in out.split("\n\n"))
+    header, first, second, note = own
+    assert header.split()[:4] == ["file", "UAS", "LAS", "difference"]
     assert first.startswith(str(bad))
     assert "[−" in first
     assert first.endswith("< 0.001")
-    assert len(second.split()) == 5
+    assert len(second.split()) == 3
     assert (
         f"Differences in LAS from {good}; p: paired permutation test over sentences, Holm-" in note
     )
+    assert [*words[0].split(), *trees[0].split()[1:]] == ["file", *TITLES.values()]
+    assert words[1].split()[1:] == ["100.00"] * 8
+    assert len(trees) == 4
     content = json.loads((tmp_path / "o.json").read_text())
     assert [row["file"] for row in content["files"]] == [str(bad), str(good)]
     (row, base) = csv.DictReader((tmp_path / "o.csv").open(newline=""))
     assert float(row["difference_las"]) == content["files"][0]["difference_las"]
     assert base["p_corrected"] == ""
+    official = content["files"][0]["conll18"]
+    assert list(official) == list(TITLES)
+    assert float(row["conll18_mlas"]) == official["mlas"]["f1"]
+
+
+def test_one_file_gets_the_table_of_the_shared_task(files, dyparse_command):
+    gold, good, _ = files
+    status, out, _ = dyparse_command("score", gold, good)
+    assert status == 0
+    own, official = out.split("\n\n")
+    assert own.splitlines()[0].split() == ["file", "UAS", "LAS"]
+    scores = conll18_scores(DEV, worse(DEV, 0.1))
+    assert official == f"{scores}\n"
+    assert 80 < scores.las.f1 < 100
+
+
+def test_tables_of_several_files_fit_into_a_hundred_columns(files, monkeypatch, dyparse_command):
+    gold, *others = files
+    monkeypatch.chdir(gold.parent)
+    names = [f"systems/{other.name}/parsed.conllu" for other in others]
+    for name, other in zip(names, others, strict=True):
+        (gold.parent / name).parent.mkdir(parents=True)
+        other.rename(name)
+    out = dyparse_command("score", "gold", *names)[1]
+    rows = [line for line in out.splitlines() if line.startswith(("file", "systems"))]
+    assert len(rows) == 9
+    assert max(map(len, rows)) <= 100
 
 
 def test_names_that_are_not_utf8_are_escaped_in_json_and_csv(files, tmp_path, monkeypatch):
@@ -199,7 +179,7 @@ def test_one_file_may_be_standard_input_and_scores_by_class_are_added(files, dyp
     assert out.splitlines()[1].startswith("-")
     assert "length  gold  parsed  recall  precision      F1\n" in out
     _, out, _ = dyparse_command("score", gold, good, gold, "--by", "label")
-    _, table = out.split("\n\n")
+    *_, table = out.split("\n\n")
     assert table.split()[:4] == ["label", "gold", str(good), str(gold)]
 
 
@@ -218,9 +198,7 @@ def test_the_gold_file_may_be_the_test_split_of_a_treebank(
     assert_one_message(result, "UD_Toy-One: no test split in it; name a file")
 
 
-def test_words_and_sentences_are_shown_if_a_parser_split_the_text_otherwise(
-    tmp_path, dyparse_command
-):
+def test_a_parser_may_split_the_text_into_other_words_and_sentences(tmp_path, dyparse_command):
     row = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n"
     first, rest = row.format(1, "New", 0, "root"), row.format(2, "York", 1, "flat")
     (tmp_path / "gold").write_text(f"{first}{rest}\n")
@@ -229,10 +207,11 @@ def test_words_and_sentences_are_shown_if_a_parser_split_the_text_otherwise(
     paths = [tmp_path / name for name in ("gold", "one", "two")]
     status, out, _ = dyparse_command("score", *paths)
     assert status == 0
-    header, one, two, _ = out.splitlines()
-    assert header.split()[:5] == ["file", "sentences", "words", "UAS", "LAS"]
-    assert one.split()[1:5] == ["100.00", "0.00", "0.00", "0.00"]
-    assert two.split()[1:5] == ["0.00", "100.00", "50.00", "50.00"]
+    trees, words, _ = (table.splitlines() for table in out.split("\n\n"))
+    assert words[0].split()[1:4] == ["Tokens", "Sentences", "Words"]
+    assert words[1].split()[1:4] == ["0.00", "100.00", "0.00"]
+    assert words[2].split()[1:4] == ["100.00", "0.00", "100.00"]
+    assert [row.split()[1:3] for row in trees[1:3]] == [["0.00"] * 2, ["50.00"] * 2]
 
 
 def test_wrong_files_are_one_message_and_nothing_is_written(files, tmp_path, dyparse_command):

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.data.sentence import Sentence
+from dyparse.data.sentence import BYTE_ORDER_MARK, Sentence
 from dyparse.errors import TreebankError
 
 UNALIGNED = -1
 QUOTED = 20  # characters of text in messages
+Span = tuple[int, int]  # first character, and the one after the last
 
 
 class Word(NamedTuple):
@@ -35,11 +36,18 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """The text of a file without spaces, and its words."""
+    """The text of a file without spaces, and where its tokens, words and sentences are in it."""
 
     text: str
+    tokens: list[Span]
     words: list[Word]
     ends: NDArray[np.int64]  # [sentences] where they end in the text
+
+    @property
+    def sentences(self) -> list[Span]:
+        """The spans of the sentences."""
+        ends: list[int] = self.ends.tolist()
+        return list(zip([0, *ends], ends, strict=False))
 
 
 @dataclass(frozen=True)
@@ -47,25 +55,27 @@ class Alignment:
     """The words of a parsed file beside those of the gold file."""
 
     gold_word: NDArray[np.int64]  # [words of system] aligned with each, or UNALIGNED
-    texts: tuple[TokenizedText, TokenizedText] | None  # gold, system; None if words are the same
+    gold: TokenizedText
+    system: TokenizedText
 
 
 def align_words_of_files(gold: Sequence[Sentence], system: Sequence[Sentence]) -> Alignment:
     """Align the words of a parsed file with those of the gold file.
 
-    TreebankError if the files are not about the same text. If they have the same words, each is
-    aligned with itself, whatever multiword tokens say.
+    TreebankError if the files are not about the same text. They are, if they have the same words:
+    then each word is aligned with itself, also if one file has lost its multiword tokens.
     """
-    if _has_same_words(gold, system):
-        return Alignment(np.arange(sum(map(len, gold))), None)
+    if not gold or not system:
+        raise TreebankError("no words to score; is a file or a treebank's split empty?")
     texts = _tokenized_text(gold), _tokenized_text(system)
     if texts[0].text != texts[1].text:
-        raise _other_text((gold, system), texts)
-    words = texts[0].words, texts[1].words
-    aligned = np.full(len(words[1]), UNALIGNED, dtype=np.int64)
-    for gold_word, system_word in _aligned(*words):
+        if not _has_same_words(gold, system):
+            raise _other_text((gold, system), texts)
+        texts = _tokenized_text(gold, of_words=True), _tokenized_text(system, of_words=True)
+    aligned = np.full(len(texts[1].words), UNALIGNED, dtype=np.int64)
+    for gold_word, system_word in _aligned(texts[0].words, texts[1].words):
         aligned[system_word] = gold_word
-    return Alignment(aligned, texts)
+    return Alignment(aligned, *texts)
 
 
 def _has_same_words(gold: Sequence[Sentence], system: Sequence[Sentence]) -> bool:
@@ -75,27 +85,32 @@ def _has_same_words(gold: Sequence[Sentence], system: Sequence[Sentence]) -> boo
     )
 
 
-def _tokenized_text(sentences: Sequence[Sentence]) -> TokenizedText:
-    """The text of sentences as one, with the spans of all words."""
+def _tokenized_text(sentences: Sequence[Sentence], *, of_words: bool = False) -> TokenizedText:
+    """The text of sentences as one, with all spans.
+
+    With `of_words` the text of a multiword token is that of its words: "dele" instead of "du".
+    """
     parts: list[str] = []
+    tokens: list[Span] = []
     words: list[Word] = []
     ends, position = [], 0
     for sentence in sentences:
         for form, multiword in _tokens(sentence):
-            text = _without_spaces(form)
+            text = _without_spaces("".join(multiword) if of_words and multiword else form)
             parts.append(text)
             span = (position, position + len(text))
             position = span[1]
+            tokens.append(span)
             words += [Word(*span, bool(multiword), word.lower()) for word in multiword or [text]]
         ends.append(position)
-    return TokenizedText("".join(parts), words, np.array(ends, dtype=np.int64))
+    return TokenizedText("".join(parts), tokens, words, np.array(ends, dtype=np.int64))
 
 
 def _tokens(sentence: Sentence) -> Iterator[tuple[str, list[str]]]:
     """The tokens of a sentence: form, and the words of a multiword token, else nothing."""
     ranges: dict[int, tuple[int, str]] = {}  # first word: last word, form
     for line in sentence.lines:
-        token_id, _, rest = line.partition("\t")
+        token_id, _, rest = line.removeprefix(BYTE_ORDER_MARK).partition("\t")
         first, dash, last = token_id.partition("-")
         if dash and first.isdecimal() and last.isdecimal():
             ranges[int(first)] = int(last), rest.partition("\t")[0]

@@ -6,7 +6,7 @@ import pytest
 
 from dyparse.data.conllu import read_sentences
 from dyparse.errors import TreebankError
-from dyparse.evaluation.word_alignment import UNALIGNED, align_words_of_files
+from dyparse.evaluation.conll18.word_alignment import UNALIGNED, align_words_of_files
 
 
 def read(text, name="file"):

@@ -1,0 +1,114 @@
+"""dyparse from raw text: a model that was trained before, or an experiment trained here.
+
+Training counts from its first step to its last, with dev; compiling and reading come before it. Of
+a model that was trained before only its run knows the seconds of training, and these are wall time.
+Parsing is from text to CoNLL-U with the loaded model.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dyparse_itself import DEFAULT, TrainedError, run
+from measurement import TEXT, Job, Measurement, Row, read_job, versions
+
+REQUIREMENTS = ()  # it runs in the environment of the driver
+RESULT = "result.json"  # of a run, beside its model
+
+
+def rows(experiments: list[str], models: list[Path]) -> tuple[Row, ...]:
+    """Lines of the table: experiments to train, by name, and models by directory."""
+    trained = [
+        Row(
+            f"dyparse-text-{name}",
+            f"dyparse, {name}",
+            "text",
+            {"overrides": [] if name == DEFAULT else [f"experiment={name}"]},
+        )
+        for name in experiments
+    ]
+    given = [
+        Row(
+            f"dyparse-model-{number}",
+            f"dyparse, {path}",
+            "text",
+            {"model": str(path.absolute())},
+        )
+        for number, path in enumerate(models, 1)
+    ]
+    return (*trained, *given)
+
+
+def main() -> None:
+    import dyparse.runtime.entry  # noqa: F401 - before torch is imported: how OpenMP waits
+
+    job = read_job()
+    measurement = Measurement(job)
+    model = train(job, measurement) if "overrides" in job.options else given(job, measurement)
+    parser = load(model)
+    timed = Path(job.directory) / "timed.conllu"
+    parse = partial(parse_text, parser, Path(job.test))
+    measurement.parsed(parse, {TEXT: partial(parse, timed)})
+    measurement.finish(model, versions("dyparse", "torch", "numba"))
+
+
+def load(model: Path) -> Any:
+    """The parser, on one thread."""
+    from dyparse.parsing.settings import Settings, load_parser
+
+    return load_parser(Settings(model=str(model), threads=1, text=True))
+
+
+def parse_text(parser: Any, source: Path, path: Path) -> None:
+    """Parse a text to CoNLL-U, as `dyparse parse MODEL FILE --text` does."""
+    from dyparse.parsing.reading import checked, read_files
+    from dyparse.parsing.settings import Settings
+    from dyparse.parsing.stream import Totals, parse_stream, write_conllu
+
+    sentences = (s for _, s in checked(read_files([str(source)], text=True), text=True))
+    with path.open("wb") as out:
+        write_conllu(parse_stream(parser, sentences, Settings(model="", text=True), Totals()), out)
+
+
+def train(job: Job, measurement: Measurement) -> Path:
+    """Train an experiment on the files of the job; the directory of its model."""
+    from dyparse.training import run as training
+
+    follow_training = training.follow_training
+
+    def measured_training(*arguments: Any) -> Any:
+        measurement.start()
+        follow_training(*arguments)
+        raise TrainedError
+
+    directory = Path(job.directory)
+    job = replace(job, test=job.dev)  # train.py would refuse a text
+    few = ["trainer.epochs=1", "trainer.max_sentences=40", f"output={directory / 'warm_up'}"]
+    run(job, few)
+    setattr(training, "follow_training", measured_training)  # noqa: B010 - mypy: not exported
+    try:
+        run(job, [f"output={directory}"])
+    except TrainedError:
+        measurement.trained("all epochs, or no better dev score for long")
+    return directory / "model"
+
+
+def given(job: Job, measurement: Measurement) -> Path:
+    """The directory of a model; its training took no CPU second that was measured here."""
+    model = Path(job.options["model"])
+    measurement.start()
+    found = [d / RESULT for d in (model, model.parent) if (d / RESULT).exists()]
+    how = "trained before"
+    if found:
+        seconds = sum(epoch["seconds"] for epoch in json.loads(found[0].read_bytes())["curve"])
+        how += f", {seconds:,.0f} wall seconds without dev"
+    measurement.ended(0.0, how, complete=True)
+    return model
+
+
+if __name__ == "__main__":
+    main()

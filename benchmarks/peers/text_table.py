@@ -1,0 +1,62 @@
+"""The results from raw text as one Markdown table: F1 of CoNLL 2018, times and sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from measurement import TEXT
+from table import MEGA, escaped
+
+from dyparse.evaluation.conll18.scores import TITLES
+
+HEADER = (
+    "parser",
+    *TITLES.values(),
+    "training, s",
+    "text to CoNLL-U, words/s",
+    "model, MB",
+    "peak, MB",
+)
+Result = dict[str, Any]
+
+
+def markdown(results: list[Result]) -> str:
+    """The table, and below it how every training ended or why it failed."""
+    rows = [row for result in results for row in lines_of(result)]
+    rule = ["---", *["--:"] * (len(HEADER) - 1)]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in (HEADER, rule, *rows))
+    notes = [f"- {result['title']} ({result['reads']}): {ending(result)}" for result in results]
+    return "\n\n".join([table, "\n".join(notes)]) + "\n"
+
+
+def lines_of(result: Result) -> list[tuple[str, ...]]:
+    """The line of a parser, and one more for each other way to parse with the same model."""
+    if "failed" in result:
+        empty = [""] * (len(HEADER) - 2)
+        return [(result["title"], f"failed: {escaped(result['failed'])}", *empty)]
+    end = result["end"]
+    seconds = f"{end['cpu_seconds']:,.0f}" if end["cpu_seconds"] else ""  # trained before
+    sizes = (f"{result[key] / MEGA:,.0f}" for key in ("model_bytes", "peak_bytes"))
+    line = (result["title"], *scores(end), seconds, speed(result), *sizes)
+    others = [
+        (f"the same model, {other['name']}", *scores(other), "", speed(other), "", "")
+        for other in result.get("others", [])
+    ]
+    return [line, *others]
+
+
+def scores(found: Result) -> list[str]:
+    """The scores in the order of the header."""
+    return [f"{found['conll18'][name]:.2f}" for name in TITLES]
+
+
+def ending(result: Result) -> str:
+    """How training ended, and the versions of packages."""
+    if "failed" in result:
+        return f"failed: {result['failed']}"
+    packages = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    return f"{result['end']['reason']}; {packages}"
+
+
+def speed(found: Result) -> str:
+    return f"{found['parsing'][TEXT]:,.0f}"
