@@ -15,7 +15,8 @@ from peer_script import RunError
 from text_table import markdown
 
 from dyparse.data.conllu import read_sentences
-from dyparse.data.sentence import NO_SPACE, Sentence
+from dyparse.data.sentence import Sentence
+from dyparse.data.token_lines import NO_SPACE
 from dyparse.errors import DyparseError
 from dyparse.evaluation.conll18.scores import conll18_scores
 from dyparse.runtime.atomic_files import write

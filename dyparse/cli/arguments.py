@@ -2,11 +2,13 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from dyparse.data.conllu import Source
 from dyparse.data.malformed import ON_ERROR, STOP
 from dyparse.errors import ConfigError
+from dyparse.parsing.reading import AUTO, FORMATS, format_of
 from dyparse.parsing.settings import Settings
 
 if TYPE_CHECKING:  # numba is slow to import, and not every command needs it
@@ -55,7 +57,12 @@ def add_model(command: argparse.ArgumentParser) -> None:
 def add_parsing_options(command: argparse.ArgumentParser) -> None:
     """Options of commands that parse; `parsing_settings` collects them."""
     command.add_argument(
-        "--text", action="store_true", help="the input is plain text, one sentence per line"
+        "--input",
+        default=AUTO,
+        choices=(AUTO, *FORMATS),
+        help="what the input is: conllu; text, which is split into sentences and words; lines, a "
+        "sentence each, which are split into words; or words with spaces between them, a sentence "
+        "per line. auto: text for files that end in .txt, else conllu (default: %(default)s)",
     )
     add_on_error(command)
     command.add_argument(
@@ -128,14 +135,19 @@ def checked_licence(text: str | None) -> str | None:
 
 
 def parsing_settings(
-    options: argparse.Namespace, *, model: str, threads: int | None, digest: str = ""
+    options: argparse.Namespace,
+    files: Iterable[str],
+    *,
+    model: str,
+    threads: int | None,
+    digest: str = "",
 ) -> Settings:
     """The settings that the options of `add_parsing_options` mean."""
     return Settings(
         model=model,
         device=options.device,
         threads=threads,
-        text=options.text,
+        input_format=format_of(files, options.input),
         max_tokens_per_batch=options.max_tokens_per_batch,
         precision=options.precision,
         decoding=options.decoding,

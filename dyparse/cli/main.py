@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """The command line as options; files may follow options, as in `parse MODEL --text FILE`."""
+    """The command line as options; files may follow options: `parse MODEL --keep upos FILE`."""
     parser = command_line()
     options, more = parser.parse_known_args(arguments)
     wrong = [m for m in more if m.startswith("-") and m != STDIN]

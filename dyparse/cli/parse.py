@@ -20,12 +20,12 @@ from dyparse.cli.arguments import (
     parsing_settings,
     require_positive,
 )
+from dyparse.data.conllu import Block
 from dyparse.data.malformed import SKIP, Skipped
-from dyparse.data.sentence import Sentence
 from dyparse.model.checkpoint_files import digest_of_model, files_of_model
 from dyparse.model.sources import find_model
-from dyparse.parsing.chunks import Chunk, read_chunks
-from dyparse.parsing.reading import blocks_to_cut, checked, read_files
+from dyparse.parsing.chunks import Chunk, parse_blocks, read_chunks
+from dyparse.parsing.reading import blocks_to_cut, read_files
 from dyparse.parsing.settings import Settings, load_parser
 from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, write_conllu
 from dyparse.parsing.worker_pool import WorkerPool, threads_per_worker
@@ -39,9 +39,15 @@ def register(commands: Commands) -> None:
     """The arguments of the command."""
     command = commands.add_parser(
         "parse",
-        help="parse CoNLL-U files or plain text with a trained model",
-        description="Parse CoNLL-U; only the columns HEAD and DEPREL change. "
+        help="parse raw text or CoNLL-U files with a trained model",
+        description="Parse raw text (.txt) or CoNLL-U, to CoNLL-U. Of CoNLL-U the words and\n"
+        "sentences stay; HEAD, DEPREL and the columns that the model predicts change.\n"
         "Reads standard input if no file is given.",
+        epilog="examples:\n"
+        "  dyparse parse MODEL book.txt > book.conllu\n"
+        "  dyparse parse MODEL test.conllu --keep upos,xpos -o parsed.conllu\n"
+        "  echo 'The dog barks. It sleeps.' | dyparse parse MODEL --input text",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_model(command)
     command.add_argument(
@@ -72,15 +78,15 @@ def run(options: argparse.Namespace) -> int:
     require_positive(options, "max_tokens_per_batch", "workers", "threads")
     model = find_model(options.model)
     require_apart({"--output": options.output}, files_of_model(model))
-    settings = parsing_settings(options, model=str(model), threads=options.threads)
+    names = options.files or [STDIN]
+    settings = parsing_settings(options, names, model=str(model), threads=options.threads)
     skipped = Skipped(print_notice) if options.on_error == SKIP else None
-    files = read_files(map(input_source, options.files or [STDIN]), text=options.text)
+    files = read_files(map(input_source, names), settings.input_format, skipped=skipped)
     if options.workers == 1:
-        pairs = checked(files, text=options.text, skipped=skipped)
-        pieces = parse_here((sentence for _, sentence in pairs), settings)
+        pieces = parse_here(files, settings, skipped)
     else:
-        blocks = blocks_to_cut(files, text=options.text, skipped=skipped)
-        chunks = read_chunks(blocks, text=options.text)
+        blocks = blocks_to_cut(files, settings.input_format, skipped=skipped)
+        chunks = read_chunks(blocks, settings.input_format)
         pieces = parse_with_workers(chunks, settings, options.workers)
     write_output(pieces, options.output)
     if skipped:
@@ -88,11 +94,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def parse_here(sentences: Iterable[Sentence], settings: Settings) -> Pieces:
+def parse_here(
+    files: Iterable[Iterable[Block]], settings: Settings, skipped: Skipped | None
+) -> Pieces:
     """Parse in this process, a sentence per piece."""
     parser = load_parser(settings)
     totals = Totals(on_missing=warn_of_missing_tags)
-    for piece in parse_stream(parser, sentences, settings, totals):
+    for piece in parse_blocks(parser, files, settings, totals, skipped):
         yield piece, 1
 
 
@@ -103,8 +111,7 @@ def parse_with_workers(chunks: Iterator[Chunk], settings: Settings, workers: int
     """
     first = list(islice(chunks, 2))
     if len(first) < 2:
-        sentences = chain.from_iterable(chunk.sentences(text=settings.text) for chunk in first)
-        yield from parse_here(sentences, settings)
+        yield from parse_chunks_here(first, settings)
         return
     settings = replace(
         settings,
@@ -118,6 +125,16 @@ def parse_with_workers(chunks: Iterator[Chunk], settings: Settings, workers: int
             if parsed.error:
                 raise parsed.error
             yield parsed.output, parsed.sentences
+
+
+def parse_chunks_here(chunks: Iterable[Chunk], settings: Settings) -> Pieces:
+    """Parse chunks in this process, a sentence per piece."""
+    parser = load_parser(settings)
+    totals = Totals(on_missing=warn_of_missing_tags)
+    for chunk in chunks:
+        sentences = chunk.sentences(settings.input_format, parser.tokenizer)
+        for piece in parse_stream(parser, sentences, settings, totals):
+            yield piece, 1
 
 
 def write_output(pieces: Pieces, output: Path | None) -> None:

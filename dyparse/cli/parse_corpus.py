@@ -46,7 +46,7 @@ def register(commands: Commands) -> None:
         "files",
         metavar="FILE_OR_DIR",
         nargs="+",
-        help="files, or directories with *.conllu and *.conllu.gz (with --text: *.txt, *.txt.gz)",
+        help="files, or directories with *.conllu and *.conllu.gz (of text: *.txt, *.txt.gz)",
     )
     command.add_argument(
         "-o", "--output", metavar="OUTDIR", type=Path, required=True, help="directory to write to"
@@ -82,11 +82,12 @@ def run(options: argparse.Namespace) -> int:
     model = find_model(options.model)
     settings = parsing_settings(
         options,
+        options.files,
         model=str(Path(model).resolve()),
         threads=options.threads_per_actor,
         digest=digest_of_model(model),
     )
-    jobs = find_jobs(options.files, options.output, text=options.text)
+    jobs = find_jobs(options.files, options.output, settings.input_format)
     waiting = [job for job in jobs if not is_finished(job, settings)]
     failed = empty = 0
     if waiting:

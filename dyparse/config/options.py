@@ -18,6 +18,7 @@ class TrainOptions:
     loss: Any
     trainer: Any
     logger: Any
+    tokenizer: Any
     heads: list[str]
     network: Any
     seed: int

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from dyparse.data.conllu_rules import MalformedError, check_columns, tree_heads, word_indices
 from dyparse.data.sentence import BYTE_ORDER_MARK, NONE, Sentence
@@ -21,11 +21,12 @@ SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*\S)")
 
 
 class Block(NamedTuple):
-    """The raw lines of one sentence, including the blank lines after it."""
+    """The raw lines of one sentence, including the blank lines after it; or a passage of text."""
 
     path: str
     line_number: int
     lines: list[bytes]
+    passage: Any = None  # of raw text, see `dyparse.parsing.reading`; then the lines are empty
 
 
 def read_sentences(source: Source, *, trees: bool) -> Iterator[Sentence]:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from dyparse.data.sentence import FIELDS, NONE
+from dyparse.data.sentence import NONE
+from dyparse.data.token_lines import FIELDS
 
 RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")  # int() refuses thousands of digits
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
@@ -64,7 +65,7 @@ def _wrong_columns(index: int, line: str) -> MalformedError:
     found = line.count("\t") + 1
     remedy = f"expected {len(FIELDS)} columns separated by single tabs"
     if found == 1 and not line[0].isdigit():
-        remedy += "; if this is plain text: dyparse parse MODEL FILE --text"
+        remedy += "; if this is plain text: dyparse parse MODEL FILE --input text"
     elif found == 1 and len(line.split()) > 1:
         remedy += "; replace the spaces between columns by tabs"
     elif "\r" in line:

@@ -23,6 +23,23 @@ class Skipped:
     sound: int = 0  # number of sentences
     malformed: int = 0  # number of sentences
     empty_files: int = 0
+    unit: str = "sentences"  # or lines, of text
+
+    def sound_lines(
+        self, lines: Iterable[bytes], check: Callable[[bytes, int], str]
+    ) -> Iterator[str]:
+        """The lines of a text that can be read."""
+        self.unit = "lines"
+        for number, line in enumerate(lines, 1):
+            try:
+                text = check(line, number)
+            except TreebankError as error:
+                self.malformed += 1
+                self._add(error)
+                continue
+            self.sound += not text.isspace()
+            yield text
+        self._require_sound()
 
     def sound_only(
         self, files: Iterable[Iterable[Block]], check: Callable[[Block], Sentence]
@@ -37,10 +54,15 @@ class Skipped:
             except EmptyFileError as error:
                 self.empty_files += 1
                 self._add(error)
+        self._require_sound()
+
+    def _require_sound(self) -> None:
+        """TreebankError if all was skipped."""
         if self.first_error and not self.sound:
             if not self.malformed:
                 raise self.first_error
-            raise TreebankError(f"{self.first_error}; no sound sentence is left: {self.counts()}")
+            unit = self.unit.removesuffix("s")
+            raise TreebankError(f"{self.first_error}; no sound {unit} is left: {self.counts()}")
 
     def _sound_blocks(
         self, blocks: Iterable[Block], check: Callable[[Block], Sentence]
@@ -67,7 +89,7 @@ class Skipped:
 
     def counts(self) -> str:
         """One line: how many sentences were skipped, of how many."""
-        text = f"skipped {self.malformed} of {self.sound + self.malformed} sentences"
+        text = f"skipped {self.malformed} of {self.sound + self.malformed} {self.unit}"
         if self.empty_files:
             text += f", {self.empty_files} file{'s' * (self.empty_files > 1)} without any"
         unnamed = self.malformed + self.empty_files - MOST_NAMED

@@ -8,6 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
+from dyparse.data.token_lines import (
+    FIELDS,
+    LONGEST_QUOTE,
+    NO_SPACE,
+    RANGE,
+    require_text,
+    sound_columns,
+    space_after,
+    token_range,
+)
 from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
 
@@ -15,16 +25,11 @@ if TYPE_CHECKING:
     import conllu
 
 NONE = -1
-FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
 COLUMN = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
 MOST_WORDS = 2000  # for oracles, whose time grows with the cube of the length or faster
-LONGEST_QUOTE = 80  # characters of a line in messages
-NO_SPACE = "SpaceAfter=No"
 NOTEBOOK_WIDTH = 960  # pixels; longer sentences are drawn in several rows
 BYTE_ORDER_MARK = "\ufeff"
-RANGE = re.compile(r"\ufeff?\d+-(\d+)", re.ASCII)
-TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d{1,18}):(\d{1,18})(?:\||$)", re.ASCII)
 TEXT = re.compile(r"#\s*text\s*=\s*(.*\S)")
 
 
@@ -107,10 +112,10 @@ class Sentence:
             is_word = index == self.word_lines[number]
             number += is_word
             if is_word and number > covered:
-                pieces += [self.form[number - 1], _space(cells)]
+                pieces += [self.form[number - 1], space_after(cells)]
             elif not is_word and (span := RANGE.fullmatch(cells[0])):
                 covered = int(span[1])
-                pieces += [cells[1], _space(cells)]
+                pieces += [cells[1], space_after(cells)]
         return "".join(pieces[:-1])
 
     @property
@@ -247,10 +252,10 @@ class Sentence:
         """A sentence from lines without line ends."""
         word_lines, rows = [], []
         for index, line in enumerate(lines):
-            _require_text(line)
+            require_text(line)
             if line.startswith("#"):
                 continue
-            columns = _sound_columns(line)
+            columns = sound_columns(line)
             if "-" not in columns[0] and "." not in columns[0]:
                 word_lines.append(index)
                 rows.append(columns)
@@ -347,16 +352,7 @@ class Token:
         return None if (span := self._span()) is None else span[1]
 
     def _span(self) -> tuple[int, int] | None:
-        """TokenRange of its own line, or of the range that it is in."""
-        lines, index = self.sentence.lines, self.sentence.word_lines[self.id - 1]
-        while index >= 0 and not lines[index].startswith("#"):
-            cells = lines[index].rstrip("\r\n").split("\t")
-            within = RANGE.fullmatch(cells[0])
-            is_own = cells[0] == str(self.id) or (within and int(within[1]) >= self.id)
-            if is_own and (found := TOKEN_RANGE.search(cells[-1])):
-                return int(found[1]), int(found[2])
-            index -= 1
-        return None
+        return token_range(self.sentence.lines, self.sentence.word_lines[self.id - 1], self.id)
 
     @property
     def subtree(self) -> list[Token]:
@@ -403,34 +399,3 @@ class Token:
     def _cell(self, name: str) -> str:
         line = self.sentence.lines[self.sentence.word_lines[self.id - 1]]
         return line.rstrip("\r\n").split("\t")[FIELDS.index(name)]
-
-
-def _space(cells: list[str]) -> str:
-    """The space after a word or a range."""
-    return "" if NO_SPACE in cells[-1].split("|") else " "
-
-
-def _require_text(line: str) -> None:
-    try:
-        line.encode()
-    except UnicodeEncodeError as error:
-        odd = line[error.start]
-    else:
-        if "\0" not in line:
-            return
-        odd = "\0"
-    raise TreebankError(
-        f"character {odd!a} in {line[:LONGEST_QUOTE]!a} cannot be written in CoNLL-U; expected "
-        "text that UTF-8 can encode, without NUL: clean the input"
-    )
-
-
-def _sound_columns(line: str) -> list[str]:
-    columns = line.split("\t")
-    if len(columns) != len(FIELDS) or "" in columns or "\n" in line or "\r" in line:
-        quoted = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
-        raise TreebankError(
-            f"{quoted!r} does not make a line of {len(FIELDS)} columns; "
-            "words and tags must not be empty or contain tabs or line breaks: clean the input"
-        )
-    return columns

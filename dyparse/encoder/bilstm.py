@@ -42,13 +42,13 @@ OTHER_WIDTH = 32
 class BiLSTM(ReadsTags):
     """Kiperwasser & Goldberg (2016), with hashed subwords beside the words."""
 
-    features: list[str] = field(default_factory=lambda: ["word", "subword", "upos"])
+    features: list[str] = field(default_factory=lambda: ["word", "subword"])
     widths: dict[str, int] = field(default_factory=lambda: dict(WIDTHS))  # of embeddings
     hidden: int = 200
     layers: int = 2
-    input_dropout: float = 0.33
-    layer_dropout: float = 0.5
-    word_dropout: float = 0.33
+    input_dropout: float = 0.2
+    layer_dropout: float = 0.33
+    word_dropout: float = 0.25
     vectors: str | None = None  # file of pretrained word vectors
     vectors_use: str = "projected"
     vectors_scale: float = 1.0  # their mean norm

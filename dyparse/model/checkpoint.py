@@ -4,7 +4,8 @@ model.safetensors   the weights
 config.yaml         system, encoder, heads and sizes, by name; versions of format and code
 vocabulary.json     what the training sentences hold, by feature and by head
 metrics.json        how good it is
-encoder/            files of the encoder, such as a tokenizer, if it has any
+encoder/            files of the encoder, such as a language model's pieces, if it has any
+tokenizer/          files of the tokenizer, if it was learned
 manifest.sha256     the sha256 of each of them
 """
 
@@ -29,6 +30,7 @@ from dyparse.model.checkpoint_files import (
     ENCODER,
     METRICS,
     MOST_BYTES,
+    TOKENIZER,
     VOCABULARY,
     WEIGHTS,
     ModelFiles,
@@ -43,10 +45,12 @@ from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.model.sizes import ScorerSizes
+from dyparse.tokenizer import Tokenizer
 from dyparse.version import __version__
 
-FORMAT_VERSION = 4
-PARTS = ("format_version", "dyparse", "torch", "system", "encoder", "heads", "network")
+FORMAT_VERSION = 5
+CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
+PARTS = ("format_version", "dyparse", "torch", *CHOICES)
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
 NO_TENSORS = (  # raised by readers of tensors, about the file or about shapes and types in it
     SafetensorError,
@@ -73,6 +77,7 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
         "torch": str(torch.__version__),
         "system": describe(chosen.system),
         "encoder": describe(chosen.encoder),
+        "tokenizer": describe(chosen.tokenizer),
         "heads": [describe(head) for head in chosen.heads],
         "network": asdict(chosen.sizes),
     }
@@ -88,13 +93,13 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
             f"{directory / WEIGHTS}: not saved, for {wrong} holds numbers that are not finite; "
             "lower trainer.learning_rate"
         )
-    own_files = parts.network.encoder.files()
+    own_files = {ENCODER: parts.network.encoder.files(), TOKENIZER: parts.tokenizer.files()}
     contents = {
         CONFIG: yaml.safe_dump(config, sort_keys=False).encode(),
         VOCABULARY: parts.vocabulary.to_json().encode(),
         WEIGHTS: save_tensors(weights),
         METRICS: _as_json(metrics),
-        **{f"{ENCODER}/{name}": content for name, content in own_files.items()},
+        **{f"{part}/{name}": own for part in own_files for name, own in own_files[part].items()},
     }
     write_files(directory, contents)
 
@@ -110,7 +115,7 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
     config = _config(path, read_file(path, MOST_BYTES[CONFIG]))
     files = ModelFiles.open(directory)
     files.read(CONFIG)
-    vocabulary, own_files = _read_vocabulary(files), files.read_encoder_files()
+    vocabulary, own_files = _read_vocabulary(files), files.read_own_files()
     try:
         with no_new_imports():
             chosen = _restored(config)
@@ -119,7 +124,7 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
         raise CheckpointError(f"{files.directory}: {shortened(str(error))}") from error
     except ConfigError as error:
         raise damaged(path, str(error)) from error
-    if set(parts.network.encoder.files()) != set(own_files):
+    if set(parts.network.encoder.files()) != set(own_files[ENCODER]):
         raise damaged(files.directory / ENCODER, "other files than the encoder has")
     files.read(METRICS)
     return parts
@@ -133,17 +138,23 @@ def _restored(config: dict[str, Any]) -> ModelConfig:
             restore("encoder", config["encoder"]),
             [restore("head", head) for head in _as_list(config["heads"])],
             construct(ScorerSizes, config["network"], "network"),
+            restore("tokenizer", config["tokenizer"]),
         )
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
 def _filled(
-    chosen: ModelConfig, vocabulary: Vocabulary, own_files: dict[str, bytes], files: ModelFiles
+    chosen: ModelConfig,
+    vocabulary: Vocabulary,
+    own_files: dict[str, dict[str, bytes]],
+    files: ModelFiles,
 ) -> ModelParts:
     """The model with its weights; their shapes are found without memory, however large they are."""
+    tokenizer = _tokenizer(chosen, own_files[TOKENIZER], files)
+    of_encoder = own_files[ENCODER]
     try:
-        network = chosen.empty_network(vocabulary, own_files)
+        network = chosen.empty_network(vocabulary, of_encoder)
     except (ValueError, LookupError) as error:
         raise damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}") from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted
@@ -153,13 +164,20 @@ def _filled(
     weights = _read_weights(files, shapes, types)
     if outside_modules([chosen.encoder, *chosen.heads]):  # may hold more than weights
         with torch.random.fork_rng():
-            network = chosen.network(vocabulary, own_files)
+            network = chosen.network(vocabulary, of_encoder)
     network.load_state_dict(weights, assign=True)
     if any(buffer.is_meta for buffer in network.buffers()):  # computed ones, which are not saved
         with torch.random.fork_rng(), WithoutDrawing():
-            network = chosen.network(vocabulary, own_files)
+            network = chosen.network(vocabulary, of_encoder)
         network.load_state_dict(weights, assign=True)
-    return ModelParts(chosen, vocabulary, network)
+    return ModelParts(chosen, vocabulary, network, tokenizer)
+
+
+def _tokenizer(chosen: ModelConfig, own_files: dict[str, bytes], files: ModelFiles) -> Tokenizer:
+    try:
+        return chosen.tokenizer.build(own_files)
+    except ValueError as error:
+        raise damaged(files.directory / TOKENIZER, str(error)) from error
 
 
 def saved_type(name: str, tensor: Tensor, network: Model) -> torch.dtype:

@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from dyparse.errors import CheckpointError
@@ -22,8 +23,8 @@ CONFIG, VOCABULARY, WEIGHTS, METRICS = (
     "metrics.json",
 )
 LISTED = (CONFIG, VOCABULARY, WEIGHTS, METRICS)  # in the order in which they get their names
-DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # trees depend on these, and on the encoder's files
-ENCODER = "encoder"  # directory of the encoder's own files
+DECISIVE = (CONFIG, VOCABULARY, WEIGHTS)  # trees depend on these, and on the parts' own files
+ENCODER, TOKENIZER = "encoder", "tokenizer"  # parts with files of their own: their directories
 MANIFEST = "manifest.sha256"
 MODEL = "model"  # the model directory within the directory of a run
 CHUNK = 1 << 20
@@ -33,9 +34,9 @@ MOST_BYTES = {  # the size of the weights follows from the config
     METRICS: 16 << 20,
     MANIFEST: 64 << 10,
 }
-MOST_ENCODER_FILES, MOST_ENCODER_BYTES = 64, 256 << 20  # all of them together
+MOST_OWN_FILES, MOST_OWN_BYTES = 64, 256 << 20  # of all parts together
 LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
-ENCODER_FILE = re.compile(rf"{ENCODER}/(\w[\w.-]*)", re.ASCII)
+OWN_FILE = re.compile(rf"({ENCODER}|{TOKENIZER})/(\w[\w.-]*)", re.ASCII)
 LONGEST_FINDING = 200
 
 
@@ -55,16 +56,18 @@ class ModelFiles:
             raise damaged(path / MANIFEST, "it is missing: was saving interrupted?")
         return cls(path, read_manifest(path / MANIFEST))
 
-    def encoder_files(self) -> list[str]:
-        """Names of the encoder's own files, without their directory."""
-        return [match[1] for name in self.checksums if (match := ENCODER_FILE.fullmatch(name))]
+    def own_files(self) -> list[str]:
+        """Names of the files of parts, with their directories."""
+        return [name for name in self.checksums if OWN_FILE.fullmatch(name)]
 
-    def read_encoder_files(self) -> dict[str, bytes]:
-        """The encoder's own files, by name."""
-        most, contents = MOST_ENCODER_BYTES, {}
-        for name in self.encoder_files():
-            contents[name] = self.read(f"{ENCODER}/{name}", most)
-            most -= len(contents[name])
+    def read_own_files(self) -> dict[str, dict[str, bytes]]:
+        """The own files of every part, by name."""
+        most = MOST_OWN_BYTES
+        contents: dict[str, dict[str, bytes]] = {ENCODER: {}, TOKENIZER: {}}
+        for name in self.own_files():
+            part, _, plain = name.partition("/")
+            contents[part][plain] = self.read(name, most)
+            most -= len(contents[part][plain])
         return contents
 
     def contents(self) -> dict[str, bytes]:
@@ -91,9 +94,9 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
     """
     assert tuple(contents)[: len(LISTED)] == LISTED
     for name in list(contents)[len(LISTED) :]:
-        if not ENCODER_FILE.fullmatch(name):
+        if not OWN_FILE.fullmatch(name):
             raise CheckpointError(
-                f"{directory / name}: not saved, for a file of an encoder needs a plain name: "
+                f"{directory / name}: not saved, for a file of a part needs a plain name: "
                 "letters, digits, dots and dashes"
             )
     _require_readable(directory, contents)
@@ -179,7 +182,7 @@ def digest_of_model(directory: str | Path) -> str:
     """The same for equal models only; CheckpointError if one of its files is not there."""
     files = ModelFiles.open(directory)
     digest = hashlib.sha256()
-    for name in (*DECISIVE, *(f"{ENCODER}/{name}" for name in sorted(files.encoder_files()))):
+    for name in (*DECISIVE, *sorted(files.own_files())):
         path = files.directory / name
         size_of(path)  # of a regular file: reading a pipe might never end
         digest.update(name.encode())
@@ -204,8 +207,8 @@ def sha256_of(path: str | Path) -> str:
 def files_of_model(directory: str | Path) -> list[Path]:
     """All files that belong to a model directory."""
     path = _within_run(Path(directory))
-    own = sorted((path / ENCODER).glob("*")) if (path / ENCODER).is_dir() else []
-    return [*(path / name for name in (*LISTED, MANIFEST)), *own]
+    own = (sorted((path / part).glob("*")) for part in (ENCODER, TOKENIZER))
+    return [*(path / name for name in (*LISTED, MANIFEST)), *chain.from_iterable(own)]
 
 
 def require_directory(directory: str | Path) -> Path:
@@ -259,11 +262,12 @@ def _require_readable(directory: Path, contents: Mapping[str, bytes]) -> None:
                 f"{directory / name}: not saved, for its {len(content)} bytes are more than the "
                 f"{MOST_BYTES[name]} that would be read again; leave something out"
             )
-    sizes = [len(content) for name, content in contents.items() if name.startswith(f"{ENCODER}/")]
-    if len(sizes) > MOST_ENCODER_FILES or sum(sizes) > MOST_ENCODER_BYTES:
+    sizes = [len(content) for name, content in contents.items() if OWN_FILE.fullmatch(name)]
+    if len(sizes) > MOST_OWN_FILES or sum(sizes) > MOST_OWN_BYTES:
         raise CheckpointError(
-            f"{directory / ENCODER}: not saved, for {len(sizes)} files of {sum(sizes)} bytes are "
-            f"more than the {MOST_ENCODER_FILES} of {MOST_ENCODER_BYTES} that would be read again"
+            f"{directory}: not saved, for encoder and tokenizer have {len(sizes)} files of "
+            f"{sum(sizes)} bytes, more than the {MOST_OWN_FILES} of {MOST_OWN_BYTES} that would be "
+            "read again"
         )
 
 
@@ -276,8 +280,8 @@ def read_manifest(path: Path) -> dict[str, str]:
     *lines, rest = read_file(path, MOST_BYTES[MANIFEST]).decode("ascii", "replace").split("\n")
     found = [(match[2], match[1]) for line in lines if (match := LINE.fullmatch(line))]
     names = [name for name, _ in found]
-    own = [name for name in names if ENCODER_FILE.fullmatch(name)]
+    own = [name for name in names if OWN_FILE.fullmatch(name)]
     is_complete = sorted({*names} - {*own}) == sorted(LISTED) and len({*names}) == len(names)
-    if rest or len(found) < len(lines) or not is_complete or len(own) > MOST_ENCODER_FILES:
+    if rest or len(found) < len(lines) or not is_complete or len(own) > MOST_OWN_FILES:
         raise damaged(path, f"expected a line for each of {', '.join(LISTED)}, as sha256sum writes")
     return dict(found)

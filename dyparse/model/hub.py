@@ -17,11 +17,11 @@ from tqdm import tqdm
 
 from dyparse.errors import CheckpointError, ConfigError, DyparseError, DyparseWarning
 from dyparse.model.checkpoint_files import (
-    ENCODER,
     LISTED,
     MANIFEST,
     MOST_BYTES,
-    MOST_ENCODER_BYTES,
+    MOST_OWN_BYTES,
+    OWN_FILE,
     WEIGHTS,
     read_manifest,
     shortened,
@@ -162,7 +162,7 @@ def _snapshot(
 
 def _require_sizes(model: HubModel, sizes: Mapping[str, int | None]) -> None:
     """CheckpointError if a file is missing, or larger than what would be read."""
-    left = MOST_ENCODER_BYTES
+    left = MOST_OWN_BYTES
     for name, size in sizes.items():
         most = {**MOST_BYTES, WEIGHTS: MOST_WEIGHTS_BYTES}.get(name, left)
         if size is None:
@@ -174,4 +174,4 @@ def _require_sizes(model: HubModel, sizes: Mapping[str, int | None]) -> None:
                 f"{model}: {name} has {size} bytes, expected at most {most}; nothing of it was "
                 "downloaded: check the name, and whom the model is from"
             )
-        left -= size if name.startswith(f"{ENCODER}/") else 0
+        left -= size if OWN_FILE.fullmatch(name) else 0

@@ -3,7 +3,7 @@
 import os
 import re
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 import conllu
@@ -28,7 +28,7 @@ def one_or_several(given: Any) -> Sentence | list[Sentence]:
 
     A list of strings, or of tuples (word, UPOS), is one sentence; any other list is several.
     """
-    if isinstance(given, str | conllu.TokenList | Sentence):
+    if isinstance(given, conllu.TokenList | Sentence):
         return as_sentence(given)
     items = as_list(given)
     if not items:
@@ -37,8 +37,8 @@ def one_or_several(given: Any) -> Sentence | list[Sentence]:
         if spaced := next((word for word in items if word and word.split() != [word]), None):
             raise ValueError(
                 f"a list of strings is the words of one sentence, but {reprlib.repr(spaced)} has "
-                "white space; for several texts use `parser.parse(texts)`, for words with spaces "
-                "`parser(Sentence.from_words(words))`"
+                "white space; for several texts use `parser.parse_texts(texts)`, for words with "
+                "spaces `parser(Sentence.from_words(words))`"
             )
         return as_sentence(given if isinstance(given, tuple) else items)
     if is_tagged(items):
@@ -51,32 +51,30 @@ def one_or_several(given: Any) -> Sentence | list[Sentence]:
     return [as_sentence(item) for item in items]
 
 
-def several(given: Any) -> list[Sentence]:
+def several(given: Any, read: Callable[[str], Sentence]) -> list[Sentence]:
     """A list of sentences, each given in any form; one alone makes a list of one.
 
-    What looks like the words of one sentence is refused.
+    `read` makes a sentence of a text. What looks like the words of one sentence is refused.
     """
     if isinstance(given, str | conllu.TokenList | Sentence):
-        return [as_sentence(given)]
+        return [read(given) if isinstance(given, str) else as_sentence(given)]
     items = as_list(given)
     is_one = is_words(items) and len(items) > 1 and all(len(text.split()) < 2 for text in items)
     if is_one or is_tagged(items):
         raise ValueError(
             f"{reprlib.repr(items)} looks like the words of one sentence; for one sentence use "
             "`parser(words)`, for several texts of one word each "
-            "`parser.parse(map(Sentence.from_text, texts))`"
+            "`parser.parse(map(parser.read_sentence, texts))`"
         )
-    return [as_sentence(item) for item in items]
+    return [read(item) if isinstance(item, str) else as_sentence(item) for item in items]
 
 
 def as_sentence(given: Any) -> Sentence:
-    """One sentence: from a text, words, tagged words, a `conllu.TokenList`, or a `Sentence`."""
+    """One sentence: from words, tagged words, a `conllu.TokenList`, or a `Sentence`."""
     if isinstance(given, Sentence):
         return given
     if isinstance(given, conllu.TokenList):
         return Sentence.from_token_list(given)
-    if isinstance(given, str):
-        return from_text(given)
     items = as_list(given)
     if is_words(items) and isinstance(given, Sequence) and is_tagged_word(given):
         raise ValueError(
@@ -90,8 +88,8 @@ def as_sentence(given: Any) -> Sentence:
     return Sentence.from_words(items)
 
 
-def from_text(text: str) -> Sentence:
-    """The sentence of a text, unless that is obviously something else."""
+def require_text(text: str) -> None:
+    """ValueError for a string that is obviously something else than a text."""
     if PATH.fullmatch(text) or (len(text.split()) == 1 and os.path.isfile(text)):
         raise ValueError(f"{reprlib.repr(text)} is the name of a file, not a text; {FROM_FILE}")
     if CONLLU.search(text):
@@ -99,7 +97,6 @@ def from_text(text: str) -> Sentence:
             f"{reprlib.repr(text)} is CoNLL-U, not a text; give `conllu.parse(text)`, or "
             f"{FROM_FILE}"
         )
-    return Sentence.from_text(text)
 
 
 def as_list(given: Any) -> list[Any]:
@@ -155,5 +152,5 @@ def missing_tags(columns: Sequence[str]) -> str:
     """The warning about tags that a model was trained with and the input lacks."""
     return (
         f"the model reads {' and '.join(columns)}, which the input lacks: expect much worse trees; "
-        "tag the input first, or train a model without tags ('encoder.features=[word,subword]')"
+        "tag the input first, or use a model that predicts them, as `dyparse train` makes"
     )

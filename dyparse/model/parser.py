@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, overload
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator
+from dyparse.data.document import Document
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
@@ -20,10 +22,17 @@ from dyparse.decoding import Decoding
 from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
 from dyparse.encoder import new_files
-from dyparse.errors import ConfigError, DyparseError, DyparseWarning
+from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
 from dyparse.feature import missing_columns
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
-from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, several
+from dyparse.model.inputs import (
+    Input,
+    Words,
+    missing_tags,
+    one_or_several,
+    require_text,
+    several,
+)
 from dyparse.model.network import Encoded, Model
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.sources import find_model
@@ -33,6 +42,7 @@ from dyparse.runtime.threads import at_once, thread_pool
 from dyparse.system import System
 from dyparse.tensors.precision import encoder_precision, require_precision, scorer_precision
 from dyparse.tensors.transfer import to_device
+from dyparse.tokenizer import Tokenizer, TokenizerChoice, tokenize, tokenize_lines
 
 GREEDY = Greedy()
 TAG_COLUMNS = ("upos", "xpos", "feats", "lemma")
@@ -55,22 +65,22 @@ class Parser:
         tree = parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")])
         print(tree.root, tree.root.children)
 
-    One sentence in, one Sentence out; a list of sentences in, a list out:
+    A text in, a Document out; one sentence in, one Sentence out; a list in, a list out:
 
     | `parser(...)` of | gives |
     |---|---|
-    | a text: `"The dog barks."` | a Sentence; only words are split, not sentences |
+    | a text: `"The dog barks. It sleeps."` | a Document of Sentences |
     | words: `["The", "dog", "barks"]` | a Sentence |
     | words with UPOS tags: `[("The", "DET"), ("dog", "NOUN")]` | a Sentence |
     | a `conllu.TokenList`, a `Sentence` | a Sentence; a tree that it has is ignored |
     | a list of TokenLists, Sentences, lists of words or lists of pairs | a list of Sentences |
     | `[["Malcolm", "X"], ["Plan", "X"]]` | two Sentences of two words: pairs are tuples |
     | `[["The", "DET"], ["dog", "NOUN"]]` | an error: pairs are tuples |
-    | a list of strings with white space | an error: use `parser.parse(texts)` |
+    | a list of strings with white space | an error: use `parser.parse_texts(texts)` |
 
-    `parser.parse` takes several sentences, texts among them, and always gives a list. A model that
-    reads tags, as the default does, needs them: without tags there is a warning, and much worse
-    trees.
+    `parser.parse` takes several sentences and always gives a list, `parser.parse_texts` several
+    texts. A model that was trained with gold tags needs them: without tags there is a warning, and
+    much worse trees.
     """
 
     parts: ModelParts
@@ -139,6 +149,16 @@ class Parser:
         """The network."""
         return self.parts.network
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer for raw text."""
+        return self.parts.tokenizer
+
+    def with_tokenizer(self, choice: TokenizerChoice, tokenizer: Tokenizer) -> "Parser":
+        """The same parser with another tokenizer, which this choice has made."""
+        config = replace(self.parts.config, tokenizer=choice)
+        return replace(self, parts=replace(self.parts, config=config, tokenizer=tokenizer))
+
     def with_network(self, network: Model) -> "Parser":
         """The same parser with other weights."""
         return replace(self, parts=replace(self.parts, network=network))
@@ -153,18 +173,23 @@ class Parser:
         )
 
     @overload
-    def __call__(self, given: str | Words | conllu.TokenList | Sentence) -> Sentence: ...  # type: ignore[overload-overlap]  # a str is a sequence too
+    def __call__(self, given: str) -> Document: ...  # type: ignore[overload-overlap]  # a str is a sequence too
+
+    @overload
+    def __call__(self, given: Words | conllu.TokenList | Sentence) -> Sentence: ...  # type: ignore[overload-overlap]  # as above
 
     @overload
     def __call__(
         self, given: Iterable[Sentence] | Iterable[conllu.TokenList] | Iterable[Words]
     ) -> list[Sentence]: ...
 
-    def __call__(self, given: Any) -> Sentence | list[Sentence]:
-        """The tree of a sentence, or a list of trees of a list of sentences; see the table above.
+    def __call__(self, given: Any) -> Document | Sentence | list[Sentence]:
+        """The trees of a text, of a sentence, or of a list of sentences; see the table above.
 
         TypeError or ValueError, with the remedy, if it is not clear which of them is given.
         """
+        if isinstance(given, str):
+            return self.parse_texts([given])[0]
         inputs = one_or_several(given)
         if isinstance(inputs, Sentence):
             return self._parse([inputs])[0]
@@ -175,12 +200,32 @@ class Parser:
 
             parser.parse(["The dog barks.", ["A", "cat", "sleeps"], conllu.parse(text)[0]])
 
-        Each is a text, a list of words or of (word, UPOS) pairs, a `conllu.TokenList` or a
-        `Sentence`; one alone counts as a list of one. ValueError if all are strings without white
-        space, which look like the words of one sentence: `parser(words)`. Where texts of one word
-        may come, `parser.parse(map(Sentence.from_text, texts))` takes any.
+        Each is the text of one sentence, a list of words or of (word, UPOS) pairs, a
+        `conllu.TokenList` or a `Sentence`; one alone counts as a list of one. ValueError if all are
+        strings without white space, which look like the words of one sentence: `parser(words)`.
+        Where sentences of one word may come, `parser.parse(map(parser.read_sentence, texts))` takes
+        any.
         """
-        return self._parse(several(sentences))
+        return self._parse(several(sentences, self.read_sentence))
+
+    def parse_texts(self, texts: Iterable[str]) -> list[Document]:
+        """Texts split into sentences and words, and their trees."""
+        given = list(texts)
+        for text in given:
+            require_text(text)
+        sentences = [list(tokenize(self.tokenizer, text)) for text in given]
+        parsed = iter(self._parse(list(chain.from_iterable(sentences))))
+        return [
+            Document(text, list(islice(parsed, len(of_text))))
+            for text, of_text in zip(given, sentences, strict=True)
+        ]
+
+    def read_sentence(self, text: str) -> Sentence:
+        """The text of one sentence, split into words; TreebankError if it has none."""
+        require_text(text)
+        if not text.strip():
+            raise TreebankError("a sentence without words; give at least one word")
+        return next(tokenize_lines(self.tokenizer, [text]))
 
     def _parse(self, sentences: list[Sentence]) -> list[Sentence]:
         if missing := next(filter(None, map(self.missing_columns, sentences)), None):

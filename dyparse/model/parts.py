@@ -17,6 +17,10 @@ from dyparse.head._tags import TagOptions
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
 from dyparse.system import System
+from dyparse.tokenizer import Tokenizer, TokenizerChoice
+from dyparse.tokenizer.plain import Plain
+
+PLAIN = Plain()
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class ModelConfig:
     encoder: EncoderChoice
     heads: Sequence[HeadChoice]
     sizes: ScorerSizes
+    tokenizer: TokenizerChoice = PLAIN
 
     def __post_init__(self) -> None:
         require_heads(self.heads)
@@ -34,7 +39,7 @@ class ModelConfig:
     def choices(self) -> list[Any]:
         """All choices that a model directory names."""
         features = load_features(self.encoder.features, "encoder.features")
-        return [self.system, self.encoder, *self.heads, *features]
+        return [self.system, self.encoder, self.tokenizer, *self.heads, *features]
 
     def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
         """The vocabularies of all features and heads, from the training sentences."""
@@ -88,11 +93,12 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class ModelParts:
-    """A model: its configuration, vocabulary and network."""
+    """A model: its configuration, vocabulary, network, and the tokenizer for raw text."""
 
     config: ModelConfig
     vocabulary: Vocabulary
     network: Model = field(repr=False)
+    tokenizer: Tokenizer = PLAIN
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""

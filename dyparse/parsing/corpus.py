@@ -19,9 +19,10 @@ from dyparse.data.conllu import Block
 from dyparse.data.malformed import STOP, Skipped
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.model.checkpoint_files import sha256_of
-from dyparse.parsing.reading import checked, read_raw
+from dyparse.parsing.chunks import parse_blocks
+from dyparse.parsing.reading import CONLLU, read_raw
 from dyparse.parsing.settings import Settings
-from dyparse.parsing.stream import Totals, parse_stream, write_conllu
+from dyparse.parsing.stream import Totals, write_conllu
 from dyparse.runtime.atomic_files import replacing, write
 
 if TYPE_CHECKING:  # torch is slow to import
@@ -54,7 +55,7 @@ class Record:
     """What an output was made from, and what it holds."""
 
     model: str  # digest
-    text: bool
+    input_format: str
     max_tokens_per_batch: int
     precision: str
     decoding: str
@@ -69,7 +70,7 @@ class Record:
     skipped: int = 0  # malformed sentences that the output lacks
 
 
-def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
+def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job]:
     """A job for every file, and for every file in and below a directory, with its name there.
 
     ConfigError if two outputs would be one file, or an output would overwrite an input.
@@ -78,9 +79,9 @@ def find_jobs(names: Sequence[str], output: Path, *, text: bool) -> list[Job]:
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found = sorted(_files_below(path, output, text=text))
+            found = sorted(_files_below(path, output, input_format))
             if not found:
-                endings = " or ".join(_endings(text=text))
+                endings = " or ".join(_endings(input_format))
                 raise TreebankError(f"{path}: no file in it ends in {endings}; name the files")
         elif path.exists():
             found = [(path, Path(path.name))]
@@ -112,18 +113,18 @@ def _require_plain_name(job: Job) -> None:
             raise TreebankError(f"{name}: this name is not UTF-8; rename it") from None
 
 
-def _endings(*, text: bool) -> tuple[str, str]:
-    plain = ".txt" if text else ".conllu"
+def _endings(input_format: str) -> tuple[str, str]:
+    plain = ".conllu" if input_format == CONLLU else ".txt"
     return plain, plain + GZIP
 
 
-def _files_below(directory: Path, output: Path, *, text: bool) -> Iterator[tuple[Path, Path]]:
+def _files_below(directory: Path, output: Path, input_format: str) -> Iterator[tuple[Path, Path]]:
     """Files with their paths relative to the directory, without earlier outputs."""
     for path in directory.rglob("*"):
         is_output = output.resolve() != directory.resolve() and path.resolve().is_relative_to(
             output.resolve()
         )
-        if path.name.endswith(_endings(text=text)) and path.is_file() and not is_output:
+        if path.name.endswith(_endings(input_format)) and path.is_file() and not is_output:
             yield path, path.relative_to(directory)
 
 
@@ -144,7 +145,7 @@ def is_finished(job: Job, settings: Settings) -> bool:
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        names = ("text", "max_tokens_per_batch", "precision", "decoding", "keep")
+        names = ("input_format", "max_tokens_per_batch", "precision", "decoding", "keep")
         if any(getattr(settings, name) != getattr(record, name) for name in names):
             return False
         found = (settings.digest, now.st_size, output_size)
@@ -175,7 +176,7 @@ def parse_file(
         source = _write_output(parser, job, settings, totals, skipped)
         record = Record(
             model=settings.digest,
-            text=settings.text,
+            input_format=settings.input_format,
             max_tokens_per_batch=settings.max_tokens_per_batch,
             precision=settings.precision,
             decoding=settings.decoding,
@@ -202,10 +203,9 @@ def _write_output(
     before = os.stat(job.source)
     with ExitStack() as stack:
         source, out = _open(job, stack)
-        blocks = _gzip_checked(read_raw(source, text=settings.text), job.source)
-        pairs = checked([blocks], text=settings.text, skipped=skipped)
-        sentences = (sentence for _, sentence in pairs)
-        write_conllu(parse_stream(parser, sentences, settings, totals), out)
+        raw = read_raw(source, settings.input_format, skipped=skipped)
+        blocks = _gzip_checked(raw, job.source)
+        write_conllu(parse_blocks(parser, [blocks], settings, totals, skipped), out)
         after = os.stat(job.source)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")

@@ -1,7 +1,8 @@
-"""Input as raw sentences, blocks of CoNLL-U or lines of text; and the check of each of them.
+"""Input as blocks: sentences of CoNLL-U, lines of words, passages of raw text.
 
-Finding where sentences end is cheap and does not need torch; the process that reads for all
-workers does no more than that.
+Finding where blocks end is cheap and does not need torch; the process that reads for all workers
+does no more than that. A block of CoNLL-U or of words holds one sentence, which is checked here.
+Passages are split into sentences where they are parsed, by the tokenizer of the model.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,19 +12,49 @@ from itertools import chain
 from dyparse.data.conllu import Block, Source, opened, read_blocks, to_sentence
 from dyparse.data.malformed import Skipped
 from dyparse.data.sentence import Sentence
-from dyparse.errors import DyparseError, TreebankError
+from dyparse.errors import ConfigError, DyparseError, TreebankError
+from dyparse.tokenizer._passages import line_passages, passages
 
 UNREADABLE = (DyparseError, OSError)  # errors that reading can end with
+CONLLU, TEXT, LINES, WORDS = FORMATS = ("conllu", "text", "lines", "words")
+AUTO = "auto"  # by the names of files
+TEXT_ENDINGS = (".txt", ".txt.gz")
 
 
-def read_files(sources: Iterable[Source], *, text: bool) -> Iterator[Iterator[Block]]:
-    """The raw sentences of each input; a file is opened when its first sentence is asked for."""
-    return (read_raw(source, text=text) for source in sources)
+def format_of(names: Iterable[str], chosen: str) -> str:
+    """The format of files: the chosen one, or if that is `auto` text for .txt, else CoNLL-U."""
+    if chosen != AUTO:
+        return chosen
+    are_text = {name.lower().endswith(TEXT_ENDINGS) for name in names}
+    if len(are_text) > 1:
+        raise ConfigError(
+            "some files end in .txt and some do not; parse them apart, or say what they are: "
+            f"--input {', '.join(FORMATS)}"
+        )
+    return TEXT if are_text == {True} else CONLLU
 
 
-def read_raw(source: Source, *, text: bool) -> Iterator[Block]:
-    """The raw sentences of one input, unchecked."""
-    return read_lines(source) if text else read_blocks(source)
+def has_passages(input_format: str) -> bool:
+    """Whether the tokenizer of the model is needed to find sentences and words."""
+    return input_format in (TEXT, LINES)
+
+
+def read_files(
+    sources: Iterable[Source], input_format: str, *, skipped: Skipped | None = None
+) -> Iterator[Iterator[Block]]:
+    """The blocks of each input; a file is opened when its first block is asked for."""
+    return (read_raw(source, input_format, skipped=skipped) for source in sources)
+
+
+def read_raw(
+    source: Source, input_format: str, *, skipped: Skipped | None = None
+) -> Iterator[Block]:
+    """The blocks of one input: sentences unchecked, lines of text that cannot be read skipped and
+    noted if there is a `skipped`.
+    """
+    if has_passages(input_format):
+        return read_passages(source, input_format, skipped)
+    return read_lines(source) if input_format == WORDS else read_blocks(source)
 
 
 def read_lines(source: Source) -> Iterator[Block]:
@@ -34,14 +65,32 @@ def read_lines(source: Source) -> Iterator[Block]:
                 yield Block(path, number, [line])
 
 
+def read_passages(
+    source: Source, input_format: str, skipped: Skipped | None
+) -> Iterator[Block]:
+    """The passages of a text."""
+    with opened(source) as (path, lines):
+        check = partial(checked_line, path)
+        texts = (
+            skipped.sound_lines(lines, check)
+            if skipped
+            else (check(line, number) for number, line in enumerate(lines, 1))
+        )
+        number = 1
+        for passage in (passages if input_format == TEXT else line_passages)(texts):
+            n_lines = passage.text.count("\n")
+            yield Block(path, number, [b""] * max(n_lines, 1), passage)
+            number += n_lines
+
+
 def checked(
-    files: Iterable[Iterable[Block]], *, text: bool, skipped: Skipped | None = None
+    files: Iterable[Iterable[Block]], input_format: str, *, skipped: Skipped | None = None
 ) -> Iterator[tuple[Block, Sentence]]:
-    """Raw sentences, each with the sentence that it holds.
+    """Blocks of CoNLL-U or of words, each with the sentence that it holds.
 
     A malformed one is skipped and noted if there is a `skipped`, else it is an error.
     """
-    check = partial(sentence_of, text=text)
+    check = partial(sentence_of, input_format=input_format)
     if skipped is not None:
         yield from skipped.sound_only(files, check)
         return
@@ -51,26 +100,32 @@ def checked(
 
 
 def blocks_to_cut(
-    files: Iterable[Iterable[Block]], *, text: bool, skipped: Skipped | None = None
+    files: Iterable[Iterable[Block]], input_format: str, *, skipped: Skipped | None = None
 ) -> Iterator[Block]:
-    """Raw sentences to be cut into chunks: unchecked, unless malformed ones are to be skipped.
+    """Blocks to be cut into chunks: unchecked, unless malformed ones are to be skipped.
 
     These have to be out before the cut: then chunks are the windows that one process has.
     """
-    if skipped is None:
+    if skipped is None or has_passages(input_format):
         return chain.from_iterable(files)
-    return (block for block, _ in checked(files, text=text, skipped=skipped))
+    return (block for block, _ in checked(files, input_format, skipped=skipped))
 
 
-def sentence_of(block: Block, *, text: bool) -> Sentence:
+def sentence_of(block: Block, *, input_format: str) -> Sentence:
     """The sentence of a block, checked; TreebankError with place, finding and remedy."""
-    if not text:
+    if input_format == CONLLU:
         return to_sentence(block, trees=False)
-    place = f"{block.path}:{block.line_number}"
-    if b"\0" in block.lines[0]:
+    text = checked_line(block.path, block.lines[0], block.line_number)
+    return Sentence.from_words(text.split(), text=text)
+
+
+def checked_line(path: str, line: bytes, number: int) -> str:
+    """A line of text; TreebankError with its place if it is none."""
+    place = f"{path}:{number}"
+    if b"\0" in line:
         raise TreebankError(f"{place}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?")
     try:
-        return Sentence.from_text(decode_line(block.lines[0], block.line_number))
+        return decode_line(line, number)
     except UnicodeDecodeError as error:
         raise TreebankError(
             f"{place}: not UTF-8 ({error.reason}); convert the file to UTF-8"

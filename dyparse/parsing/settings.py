@@ -20,7 +20,7 @@ class Settings:
     model: str
     device: str = "cpu"
     threads: int | None = None  # of each process; None for all cores
-    text: bool = False  # plain text, one sentence per line; else CoNLL-U
+    input_format: str = "conllu"  # or text, lines, words; see `reading`
     max_tokens_per_batch: int = 2000
     precision: str = "auto"
     decoding: str = "greedy"

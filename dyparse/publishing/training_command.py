@@ -15,7 +15,7 @@ from dyparse.errors import ConfigError
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.training.run_directory import CONFIG, NOT_LEARNED
 
-CHOICES = ("system", "exploration", "loss", "encoder", "treebank")
+CHOICES = ("system", "exploration", "loss", "encoder", "tokenizer", "treebank")
 
 
 def training_command(run: Path) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from dyparse.data.sentence import Sentence
@@ -25,8 +25,7 @@ NEAR = 2048  # before LONGEST, where a place to cut is looked for
 SENTENCE_END = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]]*\s+|[。！？]")
 LINE_END, WHITE_SPACE = re.compile(r"\s*[\r\n]\s*"), re.compile(r"\s+")
 PER_BATCH = 65_536  # characters that a tokenizer gets at once
-LINES_PER_BATCH = 1024
-NEW_TEXT = ("newdoc", "newpar")
+NEW_TEXT: tuple[str, ...] = ("newdoc", "newpar")
 
 
 class Passage(NamedTuple):
@@ -42,13 +41,16 @@ def tokenize(tokenizer: Tokenizer, text: str | Iterable[str]) -> Iterator[Senten
 
     TreebankError for a text that CoNLL-U cannot hold: with NUL or half a surrogate pair.
     """
-    for batch in _batches(passages(text)):
+    for batch in batches_of(passages(text)):
         yield from tokenize_passages(tokenizer, batch)
 
 
-def tokenize_passages(tokenizer: Tokenizer, batch: Sequence[Passage]) -> Iterator[Sentence]:
-    """The sentences of passages, which go to the tokenizer at once."""
-    found = tokenizer.sentences([passage.text for passage in batch])
+def tokenize_passages(
+    tokenizer: Tokenizer, batch: Sequence[Passage], *, are_lines: bool = False
+) -> Iterator[Sentence]:
+    """The sentences of passages, which go to the tokenizer at once; of lines, one of each."""
+    texts = [passage.text for passage in batch]
+    found = [[w] for w in tokenizer.words(texts)] if are_lines else tokenizer.sentences(texts)
     for passage, sentences in zip(batch, found, strict=True):
         yield from _as_sentences(passage, sentences)
 
@@ -58,14 +60,11 @@ def tokenize_lines(tokenizer: Tokenizer, lines: Iterable[str]) -> Iterator[Sente
 
     Lines come with their line ends, as a file gives them, so that the text can be restored.
     """
-    passages = _line_passages(lines)
-    while batch := list(islice(passages, LINES_PER_BATCH)):
-        found = tokenizer.words([passage.text for passage in batch])
-        for passage, tokens in zip(batch, found, strict=True):
-            yield from _as_sentences(passage, [tokens])
+    for batch in batches_of(line_passages(lines)):
+        yield from tokenize_passages(tokenizer, batch, are_lines=True)
 
 
-def _line_passages(lines: Iterable[str]) -> Iterator[Passage]:
+def line_passages(lines: Iterable[str]) -> Iterator[Passage]:
     """Each line with the blank ones after it; the first also with those before it."""
     text, offset, marks = "", 0, NEW_TEXT
     for line in chain(lines, ["end"]):
@@ -131,7 +130,7 @@ def _place_to_cut(text: str, latest: int) -> int:
     return next(whole, latest)
 
 
-def _batches(found: Iterable[Passage]) -> Iterator[list[Passage]]:
+def batches_of(found: Iterable[Passage]) -> Iterator[list[Passage]]:
     """Passages that a tokenizer gets at once."""
     batch: list[Passage] = []
     length = 0

@@ -9,7 +9,8 @@ as UDPipe writes it: `SpaceAfter=No`, else `SpacesAfter=`, `SpacesBefore=` at th
 import re
 from collections.abc import Sequence
 
-from dyparse.data.sentence import NO_SPACE, NONE, Sentence
+from dyparse.data.sentence import NONE, Sentence
+from dyparse.data.token_lines import NO_SPACE
 from dyparse.errors import TreebankError
 from dyparse.tokenizer._spans import Token
 

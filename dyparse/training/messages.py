@@ -37,6 +37,15 @@ def place(device: torch.device, world: World) -> str:
     return name if world.size == 1 else f"{world.size} processes ({name} each)"
 
 
+def tokenizer_line(curve: Sequence[dict[str, float]], seconds: float) -> str:
+    """The training of a tokenizer in one line, with its best scores on dev."""
+    names = ("tokens", "sentences", "words")
+    best = max(curve, key=lambda figures: sum(figures.get(name, 0.0) for name in names))
+    scores = [f"{name} {best[name]:.2f}" for name in names if name in best]
+    on_dev = f"dev F1: {', '.join(scores)}; " if scores else ""
+    return f"tokenizer {on_dev}trained in {seconds:.0f} s"
+
+
 def epoch_line(figures: dict[str, float], epochs: int) -> str:
     """One epoch in one line."""
     return (

@@ -6,7 +6,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -76,6 +76,7 @@ from dyparse.training.run_directory import (
 )
 from dyparse.training.session import Session, TrainingPlan
 from dyparse.training.settings import TrainingSettings
+from dyparse.training.tokenizer import with_trained_tokenizer
 from dyparse.treebank import Treebank
 from dyparse.treebank._names import with_named_treebanks
 
@@ -115,6 +116,10 @@ def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
         if not prepared:
             return finished_results(run)
         print_line(describe_run(run.parser, run.plan, place(run.device, world)))
+        if world.is_first:
+            run = replace(
+                run, parser=with_trained_tokenizer(run.parser, run.plan, run.file, run.directory)
+            )
         if run.options.compile:
             leave_uncompiled()
             run.parser.model.encoder.compile(dynamic=True)
@@ -173,6 +178,7 @@ def build_run(config: DictConfig, read: Read) -> Run:
 def build_model_config(options: TrainOptions) -> ModelConfig:
     """The choices that the model is made from; ConfigError if one is wrong."""
     system, encoder = build(options.system, "system"), build(options.encoder, "encoder")
+    tokenizer = build(options.tokenizer, "tokenizer")
     try:
         heads = load_heads(options.heads)
     except ValueError as error:
@@ -180,10 +186,10 @@ def build_model_config(options: TrainOptions) -> ModelConfig:
     sizes = construct(ScorerSizes, options.network, "network")
     try:
         features = load_features(encoder.features, "encoder.features")
-        config = ModelConfig(system, encoder, heads, sizes)
+        config = ModelConfig(system, encoder, heads, sizes, tokenizer)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    named = [("system", system), ("encoder", encoder)]
+    named = [("system", system), ("encoder", encoder), ("tokenizer", tokenizer)]
     named += [("head", head) for head in heads] + [("feature", feature) for feature in features]
     for choice, chosen in named:
         require_loadable(choice, chosen)

@@ -106,7 +106,7 @@ def test_a_corpus_that_another_process_parses_is_left_alone(
 def test_text_becomes_conllu(command, no_ray, parser, model_directory, tmp_path):
     (tmp_path / "in.txt").write_text("A dog barks.\n\nCats sleep.\n")
     out = tmp_path / "out"
-    assert command(model_directory, tmp_path / "in.txt", "--text", "-o", out)[0] == 0
+    assert command(model_directory, tmp_path / "in.txt", "--input=lines", "-o", out)[0] == 0
     wanted = "".join(s.to_conllu() for s in parser.parse(["A dog barks.", "Cats sleep."]))
     assert (out / "in.conllu").read_text() == wanted
     assert no_ray == ["in.txt"]

@@ -250,7 +250,7 @@ def unreadable(tmp_path: Path) -> dict[str, tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("on_error", ["stop", "skip"])
-@pytest.mark.parametrize("command_name", [*NAMES, "parse --text"])
+@pytest.mark.parametrize("command_name", [*NAMES, "parse --input=lines"])
 def test_a_path_that_is_not_a_file_is_refused_by_every_command_also_when_skipping(
     command, model_directory, tmp_path, command_name, on_error
 ):
@@ -280,7 +280,7 @@ def test_lines_of_text_are_parsed_or_refused_with_their_place(
     data, lines, finding = TEXTS[name]
     path = tmp_path / "in.txt"
     path.write_bytes(data)
-    result = command("parse", model_directory, "--text", path)
+    result = command("parse", model_directory, "--input=lines", path)
     if finding:
         assert result[:2] == (2, "")
         *warned, error = result[2].splitlines()
@@ -295,7 +295,7 @@ def test_lines_of_text_are_parsed_or_refused_with_their_place(
     if lines:
         read = list(read_sentences(tmp_path / "out.conllu", trees=True))
         assert ["".join(s.form) for s in read] == ["".join(line.split()) for line in lines]
-    assert command("parse", model_directory, "--text", stdin=data)[:2] == (0, out)
+    assert command("parse", model_directory, "--input=lines", stdin=data)[:2] == (0, out)
 
 
 @pytest.mark.parametrize("odd", ["\0", "\ud800", "a\udcffb"])

@@ -6,6 +6,7 @@ import re
 import warnings
 from functools import partial
 
+import conllu
 import pytest
 from helpers.malformed import FILES, MALFORMED, SOUND, TAGGED, without_trees
 from helpers.tiny import sample
@@ -127,7 +128,7 @@ def test_nothing_is_written_if_no_sound_sentence_is_left(
         )
     assert not out.exists()
     text = file("text", b"\0\n\xff\n")
-    assert dyparse_command(*given, "--text", text)[0] == 2
+    assert dyparse_command(*given, "--input=lines", text)[0] == 2
     assert not out.exists()
     for path, error in ((bad, "no sound sentence is left"), (empty, "holds no sentence")):
         files = Files(dev=str(path), on_error="skip")
@@ -138,15 +139,20 @@ def test_nothing_is_written_if_no_sound_sentence_is_left(
             files.read("dev")
 
 
+def words_in(text):
+    return [[token["form"] for token in sentence] for sentence in conllu.parse(text)]
+
+
 def test_lines_of_text_are_skipped_too(dyparse_command, model_directory, file):
     path = file("in.txt", b"A dog.\nna\xefve\n\nA \0 cat.\nIt sleeps.\n")
     clean = file("clean.txt", b"A dog.\nIt sleeps.\n")
-    status, out, err = dyparse_command("parse", model_directory, "--text", path, "--on-error=skip")
+    given = ("parse", model_directory, "--input=lines")
+    status, out, err = dyparse_command(*given, path, "--on-error=skip")
     assert status == 0
-    assert out == dyparse_command("parse", model_directory, "--text", clean)[1]
+    assert words_in(out) == words_in(dyparse_command(*given, clean)[1])
     lines = [line for line in err.splitlines() if line.startswith("skipped")]
     assert [line.split(" ")[1] for line in lines[:2]] == [f"{path}:2:", f"{path}:4:"]
-    assert lines[2:] == ["skipped 2 of 4 sentences"]
+    assert lines[2:] == ["skipped 2 of 4 lines"]
 
 
 @pytest.mark.parametrize("few", [50, 20_000])

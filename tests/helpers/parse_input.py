@@ -14,9 +14,9 @@ DIES_OF_DEADLY = """
 import os
 import dyparse.parsing.reading as reading
 check = reading.sentence_of
-def deadly(block, *, text):
+def deadly(block, *, input_format):
     if b"DEADLY" in b"".join(block.lines):
         os.kill(os.getpid(), 9)
-    return check(block, text=text)
+    return check(block, input_format=input_format)
 reading.sentence_of = deadly
 """  # a sitecustomize.py

@@ -61,7 +61,7 @@ def test_the_directory_of_a_run_stands_for_the_model_in_it(saved, tmp_path, dypa
     checkpoint.write_metrics(tmp_path, {"las": 2})
     assert checkpoint.read_metrics(saved) == {"las": 2}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.yaml", "model"]
-    status, out, _ = dyparse_command("parse", tmp_path, "--text", stdin="It works.\n")
+    status, out, _ = dyparse_command("parse", tmp_path, "--input=lines", stdin="It works.\n")
     assert (status, out.count("\tnsubj\t") + out.count("\troot\t") > 0) == (0, True)
     status, _, err = dyparse_command("parse", tmp_path, "-o", saved / "config.yaml")
     assert status == 2

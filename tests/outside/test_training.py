@@ -72,7 +72,7 @@ def test_the_printed_command_evaluates_the_model(outside_run):
 def test_the_model_parses_in_workers(outside_run):
     (outside_run / "sentences.txt").write_text(TEXT * 20)
     imports = [word for module in NEEDED for word in ("--import", module)]
-    arguments = ["dyparse", "parse", "run/model", "sentences.txt", "--text"]
+    arguments = ["dyparse", "parse", "run/model", "sentences.txt", "--input=lines"]
     alone = run("-m", *arguments, *imports, cwd=outside_run, PYTHONSAFEPATH="1")
     assert alone.returncode == 0, alone.stderr
     assert alone.stdout.count("# text = ") == 40

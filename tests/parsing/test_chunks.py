@@ -12,8 +12,8 @@ from dyparse.data.conllu import Block
 from dyparse.data.sampler import windows
 from dyparse.errors import TreebankError
 from dyparse.model.parser import WORDS_PER_WINDOW
-from dyparse.parsing.chunks import WORDS_PER_CHUNK, Chunk, count_words, parse_chunk, read_chunks
-from dyparse.parsing.reading import read_raw, sentence_of
+from dyparse.parsing.chunks import WORDS_PER_CHUNK, Chunk, parse_chunk, read_chunks, size_of
+from dyparse.parsing.reading import CONLLU, WORDS, read_raw, sentence_of
 from dyparse.parsing.settings import Settings
 
 GOOD, OTHER, BARE, MALFORMED = (
@@ -30,8 +30,8 @@ def test_chunks_are_cut_as_the_parser_cuts_its_windows(tmp_path):
         text = "".join("".join(f"{k}\tw{10 * chr(9)}"[:-1] + "\n" for k in range(1, n + 1)) + "\n"
                        for n in sizes)  # fmt: skip
         (tmp_path / "in").write_text(text)
-        chunks = list(read_chunks(read_raw(tmp_path / "in", text=False), text=False))
-        found = [[count_words(block, text=False) for block in chunk.blocks] for chunk in chunks]
+        chunks = list(read_chunks(read_raw(tmp_path / "in", CONLLU), CONLLU))
+        found = [[size_of(block, CONLLU) for block in chunk.blocks] for chunk in chunks]
         assert found == list(windows(sizes, int, WORDS_PER_WINDOW))
         nexts = [chunk.next_block for chunk in chunks]
         assert nexts == [*(chunk.blocks[0] for chunk in chunks[1:]), None]
@@ -43,11 +43,11 @@ def test_words_are_counted_as_the_checked_sentence_has_them():
     marked = Block("x", 1, ["\ufeff".encode() + odd[0], *odd[1:]])
     bare = Block("x", 1, [b"\xef\xbb\xbf1\ta\t_\t_\t_\t_\t_\t_\t_\t_"])
     for block in (*blocks, marked, bare):
-        assert count_words(block, text=False) == len(sentence_of(block, text=False))
+        assert size_of(block, CONLLU) == len(sentence_of(block, input_format=CONLLU))
     for line in ("\ufeffA dog's life, isn't it?", "12:30 ... U.S.\r\n", "“Žák”"):
         block = Block("x", 1, [line.encode()])
-        assert count_words(block, text=True) == len(sentence_of(block, text=True))
-    assert count_words(Block("x", 1, [b"nothing\n"]), text=False) == 1  # or a chunk would never end
+        assert size_of(block, WORDS) == len(sentence_of(block, input_format=WORDS))
+    assert size_of(Block("x", 1, [b"nothing\n"]), CONLLU) == 1  # or a chunk would never end
 
 
 @pytest.fixture

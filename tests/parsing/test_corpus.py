@@ -50,35 +50,35 @@ def test_jobs_keep_the_names_below_a_directory(corpus, tmp_path):
     out = corpus / "parsed"  # what was parsed before is no input
     out.mkdir()
     (out / "a.conllu").write_text(TEXT)
-    jobs = find_jobs([str(corpus)], out, text=False)
+    jobs = find_jobs([str(corpus)], out, "conllu")
     names = ["a.conllu", "sub/b.conllu", "sub/c.conllu.gz"]
     assert [job.source for job in jobs] == [str(corpus / name) for name in names]
     assert [job.output for job in jobs] == [str(out / name) for name in names]
     (corpus / "d.txt").write_text("A dog.")
-    (job,) = find_jobs([str(corpus)], out, text=True)
+    (job,) = find_jobs([str(corpus)], out, "text")
     assert job.output == str(out / "d.conllu")
-    same = find_jobs([str(corpus / "a.conllu"), str(corpus)], out, text=False)
+    same = find_jobs([str(corpus / "a.conllu"), str(corpus)], out, "conllu")
     assert same == jobs
     other = tmp_path / "other"
     other.mkdir()
     shutil.copy(corpus / "a.conllu", other)
     with pytest.raises(ConfigError, match="would both be written to"):
-        find_jobs([str(corpus), str(other)], out, text=False)
+        find_jobs([str(corpus), str(other)], out, "conllu")
     with pytest.raises(ConfigError, match="would overwrite"):
-        find_jobs([str(corpus)], corpus, text=False)
+        find_jobs([str(corpus)], corpus, "conllu")
     deep = corpus / "sub" / "b.conllu"  # an input that is where another's output will be
     (other / "sub").mkdir()
     shutil.copy(deep, other / "sub")
     with pytest.raises(ConfigError, match=r"would overwrite .*b\.conllu"):
-        find_jobs([str(other), str(deep)], corpus, text=False)
+        find_jobs([str(other), str(deep)], corpus, "conllu")
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "a.conllu").symlink_to(corpus / "a.conllu")
     with pytest.raises(ConfigError, match=r"would overwrite .*corpus/a\.conllu"):
-        find_jobs([str(corpus / "a.conllu")], tmp_path / "links", text=False)
+        find_jobs([str(corpus / "a.conllu")], tmp_path / "links", "conllu")
     with pytest.raises(TreebankError, match=r"no file in it ends in \.txt"):
-        find_jobs([str(other)], out, text=True)
+        find_jobs([str(other)], out, "text")
     with pytest.raises(TreebankError, match="no such file"):
-        find_jobs([str(corpus / "none")], out, text=False)
+        find_jobs([str(corpus / "none")], out, "conllu")
 
 
 def test_a_file_is_finished_until_model_options_input_or_output_change(
@@ -91,7 +91,7 @@ def test_a_file_is_finished_until_model_options_input_or_output_change(
     assert Path(job.output).read_text() == expected(parser)
     assert is_finished(job, settings)
     assert not is_finished(job, replace(settings, digest="another model"))
-    assert not is_finished(job, replace(settings, text=True))
+    assert not is_finished(job, replace(settings, input_format="text"))
     assert not is_finished(job, replace(settings, max_tokens_per_batch=100))
     assert not is_finished(job, replace(settings, precision="float32"))
     os.utime(job.source)  # touched, not changed

@@ -112,7 +112,7 @@ def test_any_bytes_are_parsed_as_text_or_refused_with_one_line(fuzz, command):
 
     @given(st.one_of(st.binary(max_size=80), pieces.map(b"".join)))
     def check(data):
-        status, out, err = command(["parse", "./MODEL", "--text"], data)
+        status, out, err = command(["parse", "./MODEL", "--input=lines"], data)
         event(f"status {status}")
         if status:
             assert_refused(status, out, err)

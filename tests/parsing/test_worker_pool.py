@@ -115,9 +115,9 @@ def settings(model_directory):
     return Settings(model=str(model_directory), threads=1)
 
 
-def chunks_of(*paths, text=False):
-    blocks = chain.from_iterable(read_files(paths, text=text))
-    return read_chunks(blocks, text=text)
+def chunks_of(*paths, input_format="conllu"):
+    blocks = chain.from_iterable(read_files(paths, input_format))
+    return read_chunks(blocks, input_format)
 
 
 @pytest.mark.usefixtures("warm_workers")
@@ -149,9 +149,9 @@ def test_the_end_of_a_file_may_be_the_end_of_a_chunk(command, file, model_direct
 def test_text_and_its_warning_come_out_as_from_one_process(command, file, model_directory):
     line = "The brave dog, who'd slept, barks at 12:30.\n \n"
     path = file("in.txt", ("\ufeff" + line * 500 + "Žák").replace("\n", "\r\n"))
-    alone = command(model_directory, path, "--text")
+    alone = command(model_directory, path, "--input=lines")
     assert alone[2].count(b"warning") == 1
-    assert command(model_directory, "--text", "--workers", 2, stdin=path.read_bytes()) == alone
+    assert command(model_directory, "--input=lines", "--workers", 2, stdin=path.read_bytes()) == alone
 
 
 @pytest.mark.usefixtures("small_chunks", "warm_workers")
@@ -227,7 +227,7 @@ def test_small_input_starts_no_process(command, file, model_directory, monkeypat
     assert command(model_directory, path, "--workers", 4) == alone
     broken = file("broken", ODD + BAD)
     assert command(model_directory, broken, "--workers", 4) == command(model_directory, broken)
-    empty = command(model_directory, "--text", "--workers", 4)
+    empty = command(model_directory, "--input=lines", "--workers", 4)
     assert empty[:2] == (0, b"")
 
 

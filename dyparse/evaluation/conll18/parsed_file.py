@@ -63,7 +63,7 @@ class Words:
             head=np.concatenate([np.array(s.head, dtype=np.int64) for s in sentences]),
             label=labels,
             universal=_row([[label.split(":")[0] for label in labels]]),
-            lemma=_row(lemmas(s) for s in sentences),
+            lemma=_row(s.lemma for s in sentences),
             upos=_row(s.upos for s in sentences),
             xpos=_row(s.xpos for s in sentences),
             ufeats=_row(map(universal_features, s.feats) for s in sentences),
@@ -132,11 +132,6 @@ def parsed_file(gold: Sequence[Sentence], system: Sequence[Sentence]) -> ParsedF
     place = np.where(gold_word == UNALIGNED, place, gold_sentence[gold_word])
     words = Words.of(gold), Words.of(system)
     return ParsedFile(*words, gold_word, gold_sentence, place, alignment.gold, alignment.system)
-
-
-def lemmas(sentence: Sentence) -> list[str]:
-    """The lemmas of the words of a sentence."""
-    return [token.lemma for token in sentence]
 
 
 def universal_features(feats: str) -> str:

@@ -1,0 +1,55 @@
+"""Lines of CoNLL-U that are made here, or come from elsewhere than a file: checked one by one."""
+
+import re
+from collections.abc import Sequence
+
+from dyparse.errors import TreebankError
+
+FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+LONGEST_QUOTE = 80  # characters of a line in messages
+NO_SPACE = "SpaceAfter=No"
+RANGE = re.compile(r"\ufeff?\d+-(\d+)", re.ASCII)
+TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d{1,18}):(\d{1,18})(?:\||$)", re.ASCII)
+
+
+def space_after(cells: list[str]) -> str:
+    """The space after a word or a range."""
+    return "" if NO_SPACE in cells[-1].split("|") else " "
+
+
+def token_range(lines: Sequence[str], index: int, word: int) -> tuple[int, int] | None:
+    """TokenRange of the line of a word, or of the multiword token that it is in."""
+    while index >= 0 and not lines[index].startswith("#"):
+        cells = lines[index].rstrip("\r\n").split("\t")
+        within = RANGE.fullmatch(cells[0])
+        is_own = cells[0] == str(word) or (within and int(within[1]) >= word)
+        if is_own and (found := TOKEN_RANGE.search(cells[-1])):
+            return int(found[1]), int(found[2])
+        index -= 1
+    return None
+
+
+def require_text(line: str) -> None:
+    try:
+        line.encode()
+    except UnicodeEncodeError as error:
+        odd = line[error.start]
+    else:
+        if "\0" not in line:
+            return
+        odd = "\0"
+    raise TreebankError(
+        f"character {odd!a} in {line[:LONGEST_QUOTE]!a} cannot be written in CoNLL-U; expected "
+        "text that UTF-8 can encode, without NUL: clean the input"
+    )
+
+
+def sound_columns(line: str) -> list[str]:
+    columns = line.split("\t")
+    if len(columns) != len(FIELDS) or "" in columns or "\n" in line or "\r" in line:
+        quoted = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
+        raise TreebankError(
+            f"{quoted!r} does not make a line of {len(FIELDS)} columns; "
+            "words and tags must not be empty or contain tabs or line breaks: clean the input"
+        )
+    return columns
