@@ -2,7 +2,7 @@
 
 run = dyparse.train("trainer.epochs=10", treebank="sample")
 parser = dyparse.load(run.model)
-print(parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")]))
+print(parser("The dog barks. It sleeps."))
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from dyparse.version import __version__
 if TYPE_CHECKING:
     from dyparse.comparison.summary import Summary
     from dyparse.data.sentence import Sentence
-    from dyparse.evaluation.score_report import ScoreReport
+    from dyparse.evaluation.evaluate import Report
     from dyparse.model.parser import Parser
     from dyparse.training.run_directory import TrainedRun
 
@@ -30,19 +30,22 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def load(directory: "str | Path | TrainedRun", device: str = "cpu") -> "Parser":
+def load(
+    directory: "str | Path | TrainedRun", device: str = "cpu", *, keep: Sequence[str] = ()
+) -> "Parser":
     """The parser of a run, or saved in a model directory or in the directory of a run.
 
     It may also be the name of an installed package with a model, or `hf://OWNER/NAME`, a model on
     the Hugging Face Hub (`hf://OWNER/NAME@REVISION` for a branch, tag or commit).
-    `dyparse.errors.CheckpointError` says what is wrong with one.
+    `dyparse.errors.CheckpointError` says what is wrong with one. Columns to keep, of upos, xpos,
+    feats and lemma, stay as they are given, where the model would replace them.
     """
     from dyparse.runtime.entry import limit_shape_caches
 
     limit_shape_caches()  # before torch is imported
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
-    return Parser.load(_model_directory(directory), device)
+    return Parser.load(_model_directory(directory), device, keep=keep)
 
 
 def train(*overrides: str, **options: Any) -> "TrainedRun":
@@ -66,10 +69,11 @@ def evaluate(
     treebank: str | Path = "sample",
     split: str = "test",
     **options: Any,
-) -> "ScoreReport":
+) -> "Report":
     """The scores of a saved parser on a treebank, with the options of `dyparse evaluate`.
 
     print(dyparse.evaluate(run.model, "ud/UD_English-LinES").all_words.las)
+    print(dyparse.evaluate(run.model, "ud/UD_English-LinES", text=True).las.f1)
     """
     from dyparse.evaluation.evaluate import evaluate_with
 

@@ -60,18 +60,20 @@ def load(model: Path) -> Any:
     """The parser, on one thread."""
     from dyparse.parsing.settings import Settings, load_parser
 
-    return load_parser(Settings(model=str(model), threads=1, text=True))
+    return load_parser(Settings(model=str(model), threads=1))
 
 
 def parse_text(parser: Any, source: Path, path: Path) -> None:
-    """Parse a text to CoNLL-U, as `dyparse parse MODEL FILE --text` does."""
-    from dyparse.parsing.reading import checked, read_files
+    """Parse a text to CoNLL-U, as `dyparse parse MODEL FILE.txt` does."""
+    from dyparse.parsing.chunks import parse_blocks
+    from dyparse.parsing.reading import TEXT, read_files
     from dyparse.parsing.settings import Settings
-    from dyparse.parsing.stream import Totals, parse_stream, write_conllu
+    from dyparse.parsing.stream import Totals, write_conllu
 
-    sentences = (s for _, s in checked(read_files([str(source)], text=True), text=True))
+    settings = Settings(model="", input_format=TEXT)
+    files = read_files([str(source)], TEXT)
     with path.open("wb") as out:
-        write_conllu(parse_stream(parser, sentences, Settings(model="", text=True), Totals()), out)
+        write_conllu(parse_blocks(parser, files, settings, Totals()), out)
 
 
 def train(job: Job, measurement: Measurement) -> Path:

@@ -26,4 +26,5 @@ def evaluate_as_configured(config: "DictConfig") -> float:
     with clear_errors():
         from dyparse.evaluation.evaluate import evaluate  # it imports torch, which is slow
 
-        return evaluate(config).all_words.las
+        report = evaluate(config)
+    return report.all_words.las if isinstance(report, ScoreReport) else report.las.f1

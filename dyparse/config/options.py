@@ -48,6 +48,7 @@ class EvaluateOptions:
     max_tokens_per_batch: int
     json: str | None
     conllu: str | None
+    text: bool = False
     decoding: str = "greedy"
     imports: list[str] = field(default_factory=list)  # modules with classes that the model needs
 

@@ -46,9 +46,9 @@ class BiLSTM(ReadsTags):
     widths: dict[str, int] = field(default_factory=lambda: dict(WIDTHS))  # of embeddings
     hidden: int = 200
     layers: int = 2
-    input_dropout: float = 0.2
-    layer_dropout: float = 0.33
-    word_dropout: float = 0.25
+    input_dropout: float = 0.33
+    layer_dropout: float = 0.5
+    word_dropout: float = 0.33
     vectors: str | None = None  # file of pretrained word vectors
     vectors_use: str = "projected"
     vectors_scale: float = 1.0  # their mean norm

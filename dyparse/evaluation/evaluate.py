@@ -2,10 +2,10 @@
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from omegaconf import DictConfig, OmegaConf
 from tqdm import tqdm
@@ -14,7 +14,9 @@ from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked
 from dyparse.config.choices import import_modules
 from dyparse.config.options import EvaluateOptions
+from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
+from dyparse.evaluation.conll18.scores import Conll18Scores, conll18_scores
 from dyparse.evaluation.run_result import RESULT, read_result
 from dyparse.evaluation.score_report import ScoreReport, score_report
 from dyparse.feature import missing_columns
@@ -24,11 +26,15 @@ from dyparse.model.sources import find_model
 from dyparse.runtime.atomic_files import require_apart, write
 from dyparse.runtime.console import print_line
 from dyparse.runtime.device import restoring_threads, use_device
+from dyparse.tokenizer import restored_text, tokenize
 from dyparse.treebank import Treebank
 from dyparse.treebank._names import SAMPLE, with_named_treebanks
 
 
-def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> ScoreReport:
+Report: TypeAlias = ScoreReport | Conll18Scores
+
+
+def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> Report:
     """Parse a split of a treebank with a saved model; show, write and return the scores."""
     if OmegaConf.is_missing(config, "model"):
         raise ConfigError(f"which model? give model=DIR, as training prints it{newest_model()}")
@@ -48,12 +54,15 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
             f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "
             "tag the treebank, or take a model that does not read it"
         )
-    stream = parser.parse_sentences(gold, max_tokens_per_batch=options.max_tokens_per_batch)
+    sentences = tokenize(parser.tokenizer, restored_text(gold)) if options.text else gold
+    stream = parser.parse_sentences(sentences, max_tokens_per_batch=options.max_tokens_per_batch)
     parsed = list(
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
     )
-    report = score_report(gold, parsed)
-    show(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
+    report: Report = conll18_scores(gold, parsed) if options.text else score_report(gold, parsed)
+    given = "its raw text " if options.text else ""
+    tags = "" if options.text else _tag_table(parser, gold, parsed)
+    show(f"{treebank.name} {options.split}, {given}parsed with {options.model}\n\n{report}{tags}")
     if options.conllu:
         write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
     if options.json:
@@ -62,6 +71,15 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
     return report
+
+
+def _tag_table(parser: Parser, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> str:
+    """How well tags and lemmas are predicted; empty if they are not."""
+    figures = parser.head_figures(gold, parsed)
+    if not figures:
+        return ""
+    rows = [f"{name.replace('_', ' '):18}{value:8.2f}" for name, value in figures.items()]
+    return "\n".join(["\n", "predicted beside the trees", *rows])
 
 
 def warn_of_sample(model: Path, treebank: str) -> None:
@@ -80,7 +98,7 @@ def warn_of_sample(model: Path, treebank: str) -> None:
             )
 
 
-def evaluate_with(options: dict[str, Any]) -> ScoreReport:
+def evaluate_with(options: dict[str, Any]) -> Report:
     """The scores with options by name, without printing them; see `dyparse.evaluate`."""
     overrides = with_named_treebanks(as_overrides([], options), every_split=True)
     with restoring_threads():

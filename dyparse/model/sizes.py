@@ -9,7 +9,7 @@ class ScorerSizes:
 
     hidden: int = 128
     reduced: int | None = None
-    dropout: float = 0.2
+    dropout: float = 0.33
 
     def __post_init__(self) -> None:
         for name in ("hidden", "reduced"):

@@ -65,9 +65,7 @@ def read_lines(source: Source) -> Iterator[Block]:
                 yield Block(path, number, [line])
 
 
-def read_passages(
-    source: Source, input_format: str, skipped: Skipped | None
-) -> Iterator[Block]:
+def read_passages(source: Source, input_format: str, skipped: Skipped | None) -> Iterator[Block]:
     """The passages of a text."""
     with opened(source) as (path, lines):
         check = partial(checked_line, path)

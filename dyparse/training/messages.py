@@ -111,5 +111,5 @@ def next_commands(
     chosen = [f"model={for_hydra(str(model))}", choice, *options, *on_split, *needed]
     evaluate = shlex.join(["dyparse", "evaluate", *chosen])
     named = [word for module in imports for word in ("--import", module)]
-    parse = shlex.join(["dyparse", "parse", *named, str(model), "FILE.conllu"])
+    parse = shlex.join(["dyparse", "parse", *named, str(model), "FILE.txt"])
     return f"model     {model}\nparse     {parse}\nevaluate  {evaluate}"

@@ -32,7 +32,7 @@ def test_words_of_a_multiword_token_have_its_place_in_the_text(document):
 def test_a_document_is_a_sequence_of_its_sentences(document):
     assert len(document) == 1
     assert list(document) == document[:] == [document[0]]
-    assert repr(document) == "<Document of 1 sentence: \"I can't. \">"
+    assert repr(document) == '<Document of 1 sentence: "I can\'t. ">'
     assert document.to_conllu() == document[0].to_conllu()
     found = json.loads(document.to_json())
     assert found["text"] == document.text

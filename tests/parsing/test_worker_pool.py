@@ -151,7 +151,9 @@ def test_text_and_its_warning_come_out_as_from_one_process(command, file, model_
     path = file("in.txt", ("\ufeff" + line * 500 + "Žák").replace("\n", "\r\n"))
     alone = command(model_directory, path, "--input=lines")
     assert alone[2].count(b"warning") == 1
-    assert command(model_directory, "--input=lines", "--workers", 2, stdin=path.read_bytes()) == alone
+    assert (
+        command(model_directory, "--input=lines", "--workers", 2, stdin=path.read_bytes()) == alone
+    )
 
 
 @pytest.mark.usefixtures("small_chunks", "warm_workers")

@@ -220,7 +220,10 @@ def test_training_without_tags_parses_without_tags(tmp_path, capsys):
     assert parser.parse("The dog sleeps.")[0].head
     (tmp_path / "in.txt").write_text("The dog sleeps.\n")
     capsys.readouterr()
-    assert main(["parse", str(tmp_path / "run" / "model"), str(tmp_path / "in.txt"), "--input=lines"]) == 0
+    assert (
+        main(["parse", str(tmp_path / "run" / "model"), str(tmp_path / "in.txt"), "--input=lines"])
+        == 0
+    )
     assert capsys.readouterr().err == ""
 
 
