@@ -25,6 +25,7 @@ def evaluate_as_configured(config: "DictConfig") -> float:
     """Evaluate as configured; the LAS."""
     with clear_errors():
         from dyparse.evaluation.evaluate import evaluate  # it imports torch, which is slow
+        from dyparse.evaluation.score_report import ScoreReport
 
         report = evaluate(config)
-    return report.all_words.las if isinstance(report, ScoreReport) else report.las.f1
+        return report.all_words.las if isinstance(report, ScoreReport) else report.las.f1
