@@ -4,6 +4,7 @@ Finding where sentences end is cheap and does not need torch; the process that r
 workers does no more than that.
 """
 
+import codecs
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -13,6 +14,7 @@ from dyparse.data.malformed import Skipped
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError, TreebankError
 
+PIECE = 2**16  # bytes of a text that are read at once
 UNREADABLE = (DyparseError, OSError)  # errors that reading can end with
 
 
@@ -75,6 +77,34 @@ def sentence_of(block: Block, *, text: bool) -> Sentence:
         raise TreebankError(
             f"{place}: not UTF-8 ({error.reason}); convert the file to UTF-8"
         ) from error
+
+
+def read_text(source: Source) -> Iterator[str]:
+    """The text of one input in pieces, with its line ends and without a byte order mark.
+
+    TreebankError if it is not UTF-8, or has NUL.
+    """
+    with opened(source) as (path, lines):
+        read = getattr(lines, "read", None)  # a line may be as long as the file
+        pieces = iter(partial(read, PIECE), b"") if read else iter(lines)
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        line_number = 1
+        for piece in chain(pieces, [b""]):
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start].count(b"\n")
+                raise TreebankError(
+                    f"{path}:{line_number + before}: not UTF-8 ({error.reason}); convert the file "
+                    "to UTF-8"
+                ) from error
+            if "\0" in text:
+                at = line_number + text[: text.index("\0")].count("\n")
+                raise TreebankError(
+                    f"{path}:{at}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?"
+                )
+            line_number += text.count("\n")
+            yield text
 
 
 def decode_line(line: bytes, number: int, errors: str = "strict") -> str:

@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from dyparse.data.sentence import Sentence
 from dyparse.tensors.moving_average import MovingAverage
-from dyparse.tokenizer._characters import SENTENCE_END as RULE_OF_SENTENCE
-from dyparse.tokenizer._characters import TOKEN_END as RULE_OF_TOKEN
+from dyparse.tokenizer._characters import Rule
 from dyparse.tokenizer._features import UNKNOWN, Features
 from dyparse.tokenizer._multiword import learn_rules
 from dyparse.tokenizer._segmenter import MULTIWORD, SENTENCE_END, Segmenter
@@ -135,7 +134,7 @@ def _hide(features: np.ndarray, unknown: np.ndarray, random: np.random.Generator
     characters[hidden] = unknown[hidden]
     words[(random.random(words.shape) < UNKNOWN_WORDS) & (words > UNKNOWN)] = UNKNOWN
     windows = random.random(len(rules)) < UNKNOWN_RULES
-    rules[windows[:, None] & (rules == RULE_OF_SENTENCE)] = RULE_OF_TOKEN
+    rules[windows[:, None] & (rules == Rule.SENTENCE_END)] = Rule.TOKEN_END
 
 
 def _update(model: Segmenter, optimizer: torch.optim.Optimizer, batch: Batch) -> None:
