@@ -12,8 +12,14 @@ from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer.plain import Plain
 
 LEAST_SEEN = 3  # times in the training text, for a character of its own
-CATEGORIES = tuple(  # of Unicode; they stand for characters that are not known
-    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
+CATEGORIES = (  # of Unicode; they stand for characters that are not known
+    *("Lu", "Ll", "Lt", "Lm", "Lo"),
+    *("Mn", "Mc", "Me"),
+    *("Nd", "Nl", "No"),
+    *("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+    *("Sm", "Sc", "Sk", "So"),
+    *("Zs", "Zl", "Zp"),
+    *("Cc", "Cf", "Cs", "Co", "Cn"),
 )
 MOST_CHARACTERS = 20_000
 PADDING = 0

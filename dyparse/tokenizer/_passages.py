@@ -11,20 +11,18 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dyparse.data.sentence import Sentence
+from dyparse.tokenizer._protocol import Tokenizer
 from dyparse.tokenizer._sentences import require_writable, to_sentence
 from dyparse.tokenizer._spans import BLANK_LINE, VISIBLE, Token
-
-if TYPE_CHECKING:
-    from dyparse.tokenizer import Tokenizer
 
 LONGEST = 16_384  # characters of a passage, without the white space around it
 UNSURE = 512  # at the end of one that was cut
 PER_BATCH = 65_536  # characters that a tokenizer gets at once
 LINES_PER_BATCH = 1024
-NEW_TEXT = ("newdoc", "newpar")
+NEW_TEXT: tuple[str, ...] = ("newdoc", "newpar")
 
 
 class Passage(NamedTuple):
@@ -151,10 +149,10 @@ class _Buffer:
             return None
         latest = visible.start() + LONGEST
         blank = BLANK_LINE.search(self.text, visible.start())
-        if not blank or not VISIBLE.search(self.text, blank.end()):
-            end = len(self.text) if self.is_complete else None
-        else:
-            end = VISIBLE.search(self.text, blank.end()).start()
+        after = VISIBLE.search(self.text, blank.end()) if blank else None
+        end = len(self.text) if self.is_complete else None
+        if after:
+            end = after.start()
         if end is not None and not VISIBLE.search(self.text, latest, end):
             return end, False
         if VISIBLE.search(self.text, latest):

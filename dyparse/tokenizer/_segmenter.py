@@ -8,18 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from dyparse.tokenizer._characters import N_RULES, PADDING, Rule
+from dyparse.tokenizer._characters import N_RULES, PADDING
 
 INSIDE, TOKEN_END, SENTENCE_END = range(3)  # exclude each other
 MULTIWORD, WORD_END = 3, 4  # at the end of a multiword token; inside one
 N_SCORES = 5
-ANSWERS = {
-    Rule.OUTSIDE: INSIDE,
-    Rule.INSIDE: INSIDE,
-    Rule.TOKEN_END: TOKEN_END,
-    Rule.SENTENCE_END: SENTENCE_END,
-}
-RULE_SCORE = 4.0  # by which the answer of the rules leads before training
 
 
 class SegmenterSizes(NamedTuple):
@@ -35,9 +28,7 @@ class SegmenterSizes(NamedTuple):
 class Segmenter(nn.Module):
     """Embeddings of characters, words and rules; a BiLSTM and a convolution over them; a layer.
 
-    scores = rule' + W · (BiLSTM(x) + relu(convolution(x))) + b,  x = character + word + rule
-
-    rule' begins as the answers of the rules, so that the rest learns where these are wrong.
+    scores = W · (BiLSTM(x) + relu(convolution(x))) + b,  x = character + word + rule
     """
 
     def __init__(self, sizes: SegmenterSizes, dropout: float = 0.0) -> None:
@@ -50,12 +41,7 @@ class Segmenter(nn.Module):
         self.convolution = nn.Conv1d(D, 2 * H, sizes.convolution, padding="same")
         self.output = nn.Linear(2 * H, N_SCORES)
         self.dropout = nn.Dropout(dropout)
-        self.rule_scores = nn.Embedding(N_RULES, N_SCORES, padding_idx=PADDING)
         nn.init.zeros_(self.word.weight)
-        nn.init.zeros_(self.rule_scores.weight)
-        with torch.no_grad():
-            for rule, answer in ANSWERS.items():
-                self.rule_scores.weight[rule, answer] = RULE_SCORE
 
     def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
         """Scores of the characters of W windows, the longest first.  [3, W, n], [W] → [W, n, 5]"""
@@ -64,5 +50,5 @@ class Segmenter(nn.Module):
         packed = pack_padded_sequence(x, lengths, batch_first=True)
         context, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)  # [W, n, 2 H]
         near = torch.relu(self.convolution(x.transpose(1, 2))).transpose(1, 2)  # [W, n, 2 H]
-        learned: Tensor = self.output(self.dropout(context + near))  # [W, n, 5]
-        return learned + self.rule_scores(rules)
+        scores: Tensor = self.output(self.dropout(context + near))
+        return scores

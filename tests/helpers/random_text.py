@@ -5,7 +5,7 @@ from __future__ import annotations
 import hypothesis.strategies as st
 
 WHITE = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u3000"
-ODD = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u0301\u0903\u20dd\ufe0f\x01\x7f\x9f|\\#_-=\ufffe\U000e0041"
+ODD = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u0301\u0903\u20dd\ufe0f\x01\x7f\x9f|\\#_-=\U000e0041"
 SIGNS = ".,;:!?…'\"’”«»()[]。؟।%$@/+*"
 LETTERS = "abcXYZéßıİǅñжЖאבשعقहिन्दीதமிกำ漢字한🇸🇪👩🏽🚀0123٣१"
 WORDS = (
