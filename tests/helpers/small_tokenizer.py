@@ -2,4 +2,4 @@
 
 from dyparse.tokenizer.learned import Learned
 
-SMALL = Learned(embedding=12, hidden=12, convolution=3, epochs=3, learning_rate=0.01)
+SMALL = Learned(embedding=12, hidden=12, convolution=3, epochs=4, learning_rate=0.02, dropout=0.0)

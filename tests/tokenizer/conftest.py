@@ -17,7 +17,7 @@ def learned() -> LearnedTokenizer:
     """A small tokenizer, trained on some sentences of the sample treebank for a moment."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    tokenizer = SMALL.train(sample("train")[:150], sample("dev")[:40], seed=1)
+    tokenizer = SMALL.train(sample("train")[:200], sample("dev")[:40], seed=1)
     torch.set_num_threads(threads)
     return tokenizer
 
