@@ -34,9 +34,9 @@ class Learned:
     embedding: int = 32
     hidden: int = 64
     convolution: int = 9
-    dropout: float = 0.25
+    dropout: float = 0.1
     epochs: int = 10
-    learning_rate: float = 3e-3
+    learning_rate: float = 5e-3
 
     def __post_init__(self) -> None:
         limits = {"embedding": 512, "hidden": 512, "convolution": 63, "epochs": 1000}
