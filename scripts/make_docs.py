@@ -38,6 +38,7 @@ FOLDERS = {  # where the pages of a choice are
     "exploration": "explorations",
     "loss": "losses",
     "encoder": "encoders",
+    "tokenizer": "tokenizers",
 }
 DRAWN = "train-0072"  # a sentence of the sample treebank
 NOT_MEASURED = "Not measured yet.\n"

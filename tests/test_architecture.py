@@ -9,13 +9,14 @@ from helpers.tiny import PROJECT
 ROOT = PROJECT / "dyparse"
 ORDER = (  # top to bottom; one line of the plan
     "cli > publishing > comparison > training | parsing > evaluation > model > decoding > "
-    "rollout > system | exploration | loss | encoder | head | treebank | logger > feature > "
+    "rollout > system | exploration | loss | encoder | head | treebank | tokenizer | logger > "
+    "feature > "
     "data > drawing > tensors > config > runtime > errors | version"
 )
 LEVEL = {
     name: level for level, names in enumerate(ORDER.split(" > ")) for name in names.split(" | ")
 }
-CHOICES = ("system", "exploration", "loss", "encoder", "head", "treebank", "logger")
+CHOICES = ("system", "exploration", "loss", "encoder", "head", "treebank", "tokenizer", "logger")
 LISTS = (*CHOICES, "feature", "decoding", "cli")  # of alternatives and commands: they may grow
 WITHOUT = {  # libraries that a package knows nothing of
     "torch": (
@@ -31,6 +32,7 @@ WITHOUT = {  # libraries that a package knows nothing of
         "encoder",
         "head",
         "loss",
+        "tokenizer",
         "feature",
         "data",
         "config",

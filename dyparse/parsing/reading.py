@@ -5,6 +5,7 @@ does no more than that. A block of CoNLL-U or of words holds one sentence, which
 Passages are split into sentences where they are parsed, by the tokenizer of the model.
 """
 
+import codecs
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -15,6 +16,7 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.tokenizer._passages import line_passages, passages
 
+PIECE = 2**16  # bytes of a text that are read at once
 UNREADABLE = (DyparseError, OSError)  # errors that reading can end with
 CONLLU, TEXT, LINES, WORDS = FORMATS = ("conllu", "text", "lines", "words")
 AUTO = "auto"  # by the names of files
@@ -128,6 +130,34 @@ def checked_line(path: str, line: bytes, number: int) -> str:
         raise TreebankError(
             f"{place}: not UTF-8 ({error.reason}); convert the file to UTF-8"
         ) from error
+
+
+def read_text(source: Source) -> Iterator[str]:
+    """The text of one input in pieces, with its line ends and without a byte order mark.
+
+    TreebankError if it is not UTF-8, or has NUL.
+    """
+    with opened(source) as (path, lines):
+        read = getattr(lines, "read", None)  # a line may be as long as the file
+        pieces = iter(partial(read, PIECE), b"") if read else iter(lines)
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        line_number = 1
+        for piece in chain(pieces, [b""]):
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start].count(b"\n")
+                raise TreebankError(
+                    f"{path}:{line_number + before}: not UTF-8 ({error.reason}); convert the file "
+                    "to UTF-8"
+                ) from error
+            if "\0" in text:
+                at = line_number + text[: text.index("\0")].count("\n")
+                raise TreebankError(
+                    f"{path}:{at}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?"
+                )
+            line_number += text.count("\n")
+            yield text
 
 
 def decode_line(line: bytes, number: int, errors: str = "strict") -> str:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +12,30 @@ from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer.plain import Plain
 
 LEAST_SEEN = 3  # times in the training text, for a character of its own
-CATEGORIES = tuple(  # of Unicode; they stand for characters that are not known
-    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
+CATEGORIES = (  # of Unicode; they stand for characters that are not known
+    *("Lu", "Ll", "Lt", "Lm", "Lo"),
+    *("Mn", "Mc", "Me"),
+    *("Nd", "Nl", "No"),
+    *("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+    *("Sm", "Sc", "Sk", "So"),
+    *("Zs", "Zl", "Zp"),
+    *("Cc", "Cf", "Cs", "Co", "Cn"),
 )
 MOST_CHARACTERS = 20_000
 PADDING = 0
-OUTSIDE, INSIDE, TOKEN_END, SENTENCE_END = range(1, 5)  # of the rules
 N_RULES = 5  # with padding
 WHITE = np.array([chr(code).isspace() for code in range(0x3001)] + [False])
 
 Ids = NDArray[np.int64]
+
+
+class Rule(IntEnum):
+    """What the rules of the tokenizer `plain` say of a character."""
+
+    OUTSIDE = 1
+    INSIDE = 2
+    TOKEN_END = 3
+    SENTENCE_END = 4
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
@@ -76,7 +91,7 @@ class Characters:
 
 def rule_classes(text: str) -> Ids:
     """What the rules of the tokenizer `plain` say of every character of a passage.  → [n]"""
-    classes = np.full(len(text), OUTSIDE, dtype=np.int64)
+    classes = np.full(len(text), Rule.OUTSIDE, dtype=np.int64)
     (sentences,) = Plain().sentences([text])
     for tokens in sentences:
         mark_tokens(classes, tokens)
@@ -86,6 +101,6 @@ def rule_classes(text: str) -> Ids:
 def mark_tokens(classes: Ids, tokens: Sequence[Token]) -> None:
     """Write the classes of the characters of a sentence."""
     for token in tokens:
-        classes[token.start : token.end] = INSIDE
-    classes[[token.end - 1 for token in tokens]] = TOKEN_END
-    classes[tokens[-1].end - 1] = SENTENCE_END
+        classes[token.start : token.end] = Rule.INSIDE
+    classes[[token.end - 1 for token in tokens]] = Rule.TOKEN_END
+    classes[tokens[-1].end - 1] = Rule.SENTENCE_END

@@ -1,6 +1,7 @@
 """Tokens and sentences from the scores of characters."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ def decode(text: str, scores: Scores, rules: MultiwordRules, most_spaces: int) -
     best = scores[visible, : SENTENCE_END + 1].argmax(-1)
     is_end = best >= TOKEN_END
     is_end[-1] = True
-    before_gap = np.append(np.diff(visible) > 1, True)  # noqa: FBT003 - a value
+    before_gap = np.append(np.diff(visible) > 1, True)
     is_end = _with_gaps(is_end, before_gap, most_spaces)
     last = np.flatnonzero(is_end)
     starts = visible[np.append(0, last[:-1] + 1)]
@@ -29,7 +30,7 @@ def decode(text: str, scores: Scores, rules: MultiwordRules, most_spaces: int) -
     tokens = _tokens(text, starts, ends, scores, rules)
     borders = np.flatnonzero(best[last] == SENTENCE_END) + 1
     edges = [0, *borders.tolist(), len(tokens)]
-    return [tokens[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [tokens[a:b] for a, b in pairwise(edges) if a < b]
 
 
 def _with_gaps(
@@ -40,7 +41,8 @@ def _with_gaps(
         return is_end | before_gap
     token = np.append(0, np.cumsum(is_end)[:-1])
     gaps = np.bincount(token[before_gap & ~is_end], minlength=token[-1] + 1)
-    return is_end | (before_gap & (gaps[token] > most_spaces))
+    has_too_many: NDArray[np.bool_] = gaps[token] > most_spaces
+    return is_end | (before_gap & has_too_many)
 
 
 def _tokens(

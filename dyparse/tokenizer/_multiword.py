@@ -33,7 +33,7 @@ class MultiwordRules:
     def split(self, form: str, cuts: Sequence[int], *, is_multiword: bool) -> Words:
         """The words of a token; none if it is a word itself.
 
-        `cuts` are where words end inside it, and `is_multiword` whether it is one, says the network.
+        The network says where words end inside it (`cuts`), and whether it is a multiword token.
         """
         lower = form.lower()
         seen = self.always.get(lower)
@@ -136,6 +136,7 @@ def _suffixes(splits: Mapping[str, Words]) -> dict[str, Words]:
         while common < min(len(form), len(words[0])) and form[common] == words[0][common]:
             common += 1
         if common < len(form):
-            found[form[common:]][(words[0][common:], *words[1:])] += 1
+            split = (words[0][common:], *words[1:])
+            found[form[common:]][split] += 1
     chosen = {suffix: _most_frequent(counts) for suffix, counts in found.items()}
     return {s: words for s, words in chosen.items() if found[s][words] >= LEAST_TOKENS}

@@ -11,14 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dyparse.data.sentence import Sentence
+from dyparse.tokenizer._protocol import Tokenizer
 from dyparse.tokenizer._sentences import require_writable, to_sentence
 from dyparse.tokenizer._spans import BLANK_LINE, VISIBLE, Token
-
-if TYPE_CHECKING:
-    from dyparse.tokenizer import Tokenizer
 
 LONGEST = 16_384  # characters of a passage, without the white space around it
 NEAR = 2048  # before LONGEST, where a place to cut is looked for
@@ -100,9 +98,18 @@ def passages(text: str | Iterable[str]) -> Iterator[Passage]:
         elif is_complete:
             return
         else:
-            piece = next(pieces, None)
-            is_complete = piece is None
-            held, start, offset = held[start:] + (piece or ""), 0, offset + start
+            more = _at_least(PER_BATCH + len(held) - start, pieces)
+            is_complete = not more
+            held, start, offset = held[start:] + more, 0, offset + start
+
+
+def _at_least(length: int, pieces: Iterator[str]) -> str:
+    """The next pieces in one, of at least so many characters unless the text ends."""
+    parts: list[str] = []
+    while length > 0 and (piece := next(pieces, None)) is not None:
+        parts.append(piece)
+        length -= len(piece)
+    return "".join(parts)
 
 
 def _end_of_passage(text: str, start: int, *, is_complete: bool) -> tuple[int, bool] | None:

@@ -1,9 +1,9 @@
 """Sentences in CoNLL-U from the tokens of a text, with all of its white space in MISC.
 
 MISC has `TokenRange=start:end` in characters of the text, and what is not one space between tokens
-as UDPipe writes it: `SpaceAfter=No`, else `SpacesAfter=`, `SpacesBefore=` at the start of a text, and
-`SpacesInToken=` for a token with other white space inside than single spaces. There `\\s`, `\\t`, `\\r`,
-`\\n`, `\\p` and `\\\\` are a space, a tab, line ends, a bar and a backslash.
+as UDPipe writes it: `SpaceAfter=No`, else `SpacesAfter=`, `SpacesBefore=` at the start of a text,
+and `SpacesInToken=` for a token with other white space inside than single spaces. There `\\s`,
+`\\t`, `\\r`, `\\n`, `\\p` and `\\\\` are a space, a tab, line ends, a bar and a backslash.
 """
 
 import re

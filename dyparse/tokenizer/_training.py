@@ -3,98 +3,96 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from dyparse.data.sentence import Sentence
 from dyparse.tensors.moving_average import MovingAverage
-from dyparse.tokenizer._characters import SENTENCE_END as RULE_OF_SENTENCE
-from dyparse.tokenizer._characters import TOKEN_END as RULE_OF_TOKEN
+from dyparse.tokenizer._characters import Rule
 from dyparse.tokenizer._features import UNKNOWN, Features
+from dyparse.tokenizer._learned_tokenizer import MOST_SPACES, LearnedTokenizer
 from dyparse.tokenizer._multiword import learn_rules
+from dyparse.tokenizer._protocol import Progress
 from dyparse.tokenizer._segmenter import MULTIWORD, SENTENCE_END, Segmenter
 from dyparse.tokenizer._spans import Token
-from dyparse.tokenizer._training_text import GoldText, Targets, gold_text, paragraphs, targets
-from dyparse.tokenizer.learned import MOST_SPACES, LearnedTokenizer
+from dyparse.tokenizer._training_text import GoldText, Targets, paragraphs, targets
 
-if TYPE_CHECKING:
-    from dyparse.tokenizer import Progress
-    from dyparse.tokenizer.learned import Learned
-
-WINDOW = 200  # characters
-PER_BATCH = 32  # windows
+WINDOW = 100  # characters
+PER_BATCH = (4, 16)  # windows, in short texts and in long ones
+LEAST_BATCHES = 100  # per epoch, in texts between these
 UNKNOWN_CHARACTERS, UNKNOWN_WORDS, UNKNOWN_RULES = 0.01, 0.2, 0.5  # shares that are hidden
-END_WEIGHT = 3.0  # of characters that end a token in the loss, relative to others
+END_WEIGHT = 1.0  # of characters that end a token in the loss, relative to others
 LEAST_WITH_SPACES = 10  # tokens with so many spaces, for others to have as many
 AVERAGE_DECAY = 0.99
 WARM_UP = 50  # updates
+LEAST_RATE = 0.02  # of the learning rate, at the end
 LARGEST_GRADIENT = 5.0
 
 
+class TrainingPlan(NamedTuple):
+    """How to train."""
+
+    epochs: int
+    learning_rate: float
+    seed: int
+
+
 def train_tokenizer(
-    options: Learned,
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    seed: int,
-    progress: Progress | None,
+    segmenter: Callable[[Features], Segmenter],
+    train: GoldText,
+    dev: GoldText | None,
+    plan: TrainingPlan,
+    progress: Progress | None = None,
 ) -> LearnedTokenizer:
     """The tokenizer of the best epoch on dev; the random generators of the program stay as is."""
-    gold = gold_text(train, "train")
-    gold_dev = gold_text(dev, "dev") if dev else None
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return _train(options, gold, gold_dev, np.random.default_rng(seed), progress)
-
-
-def _train(
-    options: Learned,
-    gold: GoldText,
-    dev: GoldText | None,
-    random: np.random.Generator,
-    progress: Progress | None,
-) -> LearnedTokenizer:
-    tokenizer = untrained(options, gold)
-    given = targets(gold, tokenizer.features)
-    optimizer = torch.optim.Adam(tokenizer.model.parameters(), lr=options.learning_rate)
-    average = MovingAverage(tokenizer.model, AVERAGE_DECAY)
-    total = options.epochs * len(_starts(gold, random)) // PER_BATCH + 1
-    best, best_state = -1.0, average.state_dict()
-    update = 0
-    for epoch in range(1, options.epochs + 1):
-        tokenizer.model.train()
-        for batch in _batches(given, _starts(gold, random), random):
-            rate = options.learning_rate * min(1, (update + 1) / WARM_UP)
-            for group in optimizer.param_groups:
-                group["lr"] = rate * max(0.02, 1 - update / total)
-            _update(tokenizer.model, optimizer, batch)
-            average.follow(tokenizer.model)
-            update += 1
-        follower = LearnedTokenizer(
-            average.model, tokenizer.features, tokenizer.rules, tokenizer.most_spaces
-        )
-        figures = f1_scores(follower, dev) if dev else {}
-        if sum(figures.values()) > best or not dev:
-            best, best_state = sum(figures.values()), copy.deepcopy(average.state_dict())
-        if progress:
-            progress({"epoch": epoch, "epochs": options.epochs, **figures})
-    tokenizer.model.load_state_dict(best_state)
+        torch.manual_seed(plan.seed)
+        tokenizer = untrained(segmenter, train)
+        best = -1.0
+        for epoch, average in enumerate(_epochs(tokenizer, train, plan), 1):
+            figures = f1_scores(average, dev) if dev else {}
+            if sum(figures.values()) > best or not dev:
+                best, state = sum(figures.values()), copy.deepcopy(average.model.state_dict())
+            if progress:
+                progress({"epoch": epoch, "epochs": plan.epochs, **figures})
+    tokenizer.model.load_state_dict(state)
     tokenizer.model.eval()
     return tokenizer
 
 
-def untrained(options: Learned, gold: GoldText) -> LearnedTokenizer:
+def untrained(segmenter: Callable[[Features], Segmenter], gold: GoldText) -> LearnedTokenizer:
     """A tokenizer with fresh weights and all that is counted in the text."""
     features = Features.of_text(gold.text)
     tokens = [token for tokens in gold.sentences for token in tokens]
     rules = learn_rules((gold.text[token.start : token.end], token.words) for token in tokens)
     spaces = sorted(len(gold.text[token.start : token.end].split()) - 1 for token in tokens)
     most_spaces = min(spaces[-min(LEAST_WITH_SPACES, len(spaces))], MOST_SPACES)
-    return LearnedTokenizer(options.segmenter(features), features, rules, most_spaces)
+    return LearnedTokenizer(segmenter(features), features, rules, most_spaces)
+
+
+def _epochs(
+    tokenizer: LearnedTokenizer, gold: GoldText, plan: TrainingPlan
+) -> Iterator[LearnedTokenizer]:
+    """Train the network; after every epoch the same tokenizer with averaged weights."""
+    random = np.random.default_rng(plan.seed)
+    given = targets(gold, tokenizer.features)
+    optimizer = torch.optim.Adam(tokenizer.model.parameters(), lr=plan.learning_rate)
+    average = MovingAverage(tokenizer.model, AVERAGE_DECAY)
+    updates, total = 0, plan.epochs * _n_batches(len(gold.text) // WINDOW)
+    for _ in range(plan.epochs):
+        tokenizer.model.train()
+        for batch in _batches(given, random):
+            share = min(1, (updates + 1) / WARM_UP) * max(LEAST_RATE, 1 - updates / total)
+            for group in optimizer.param_groups:
+                group["lr"] = plan.learning_rate * share
+            _update(tokenizer.model, optimizer, batch)
+            average.follow(tokenizer.model)
+            updates += 1
+        yield tokenizer.with_model(average.model)
 
 
 class Batch(NamedTuple):
@@ -105,17 +103,13 @@ class Batch(NamedTuple):
     words: Tensor  # float [W, n, 2]
 
 
-def _starts(gold: GoldText, random: np.random.Generator) -> np.ndarray:
-    """Where windows begin: side by side, from another place in every epoch."""
-    length = min(WINDOW, len(gold.text))
-    offset = int(random.integers(0, max(1, min(length, len(gold.text) - length))))
-    return np.arange(offset, len(gold.text) - length + 1, length)
-
-
-def _batches(given: Targets, starts: np.ndarray, random: np.random.Generator) -> Iterator[Batch]:
-    order = random.permutation(starts)
-    length = min(WINDOW, given.features.shape[1])
-    for some in np.array_split(order, max(1, len(order) // PER_BATCH)):
+def _batches(given: Targets, random: np.random.Generator) -> Iterator[Batch]:
+    """Windows side by side, from another place in every epoch, in random order."""
+    total = given.features.shape[1]
+    length = min(WINDOW, total)
+    offset = int(random.integers(0, max(1, min(length, total - length))))
+    starts = random.permutation(np.arange(offset, total - length + 1, length))
+    for some in np.array_split(starts, _n_batches(len(starts))):
         places = some[:, None] + np.arange(length)  # [W, n]
         features = given.features[:, places]  # a copy
         _hide(features, given.unknown[places], random)
@@ -126,14 +120,20 @@ def _batches(given: Targets, starts: np.ndarray, random: np.random.Generator) ->
         )
 
 
+def _n_batches(n_windows: int) -> int:
+    """Batches of an epoch: a short text has smaller ones, for the sake of enough updates."""
+    least, most = PER_BATCH
+    return max(1, n_windows // min(max(least, n_windows // LEAST_BATCHES), most))
+
+
 def _hide(features: np.ndarray, unknown: np.ndarray, random: np.random.Generator) -> None:
-    """Hide some characters and words, and what the rules say of sentences in some windows."""
+    """Hide some characters and words, and in some windows what the rules say."""
     characters, words, rules = features
     hidden = random.random(characters.shape) < UNKNOWN_CHARACTERS
     characters[hidden] = unknown[hidden]
     words[(random.random(words.shape) < UNKNOWN_WORDS) & (words > UNKNOWN)] = UNKNOWN
     windows = random.random(len(rules)) < UNKNOWN_RULES
-    rules[windows[:, None] & (rules == RULE_OF_SENTENCE)] = RULE_OF_TOKEN
+    rules[windows[:, None] & (rules > Rule.INSIDE)] = Rule.INSIDE
 
 
 def _update(model: Segmenter, optimizer: torch.optim.Optimizer, batch: Batch) -> None:
@@ -141,9 +141,9 @@ def _update(model: Segmenter, optimizer: torch.optim.Optimizer, batch: Batch) ->
     W, n = batch.ends.shape
     scores = model(batch.features, torch.full((W,), n))  # [W, n, 5]
     classes = scores[..., : SENTENCE_END + 1].reshape(-1, SENTENCE_END + 1)
-    each = F.cross_entropy(classes, batch.ends.reshape(-1), reduction="none")
+    each = cross_entropy(classes, batch.ends.reshape(-1), reduction="none")
     weight = torch.where(batch.ends.reshape(-1) > 0, END_WEIGHT, 1.0)
-    multiword = F.binary_cross_entropy_with_logits(scores[..., MULTIWORD:], batch.words)
+    multiword = binary_cross_entropy_with_logits(scores[..., MULTIWORD:], batch.words)
     loss = (each * weight).mean() + 2 * multiword
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]  # torch does not annotate it

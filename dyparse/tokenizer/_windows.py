@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dyparse.tokenizer._characters import PADDING, Ids
 from dyparse.tokenizer._segmenter import N_SCORES, Segmenter
 
-OWN = 400  # characters of a window
+OWN = 500  # characters of a window
 MARGIN = 48  # on each side of them
-PER_BATCH = 32_768  # characters, with padding
+PER_BATCH = 8192  # characters, with padding
 
 Scores = NDArray[np.float32]
 

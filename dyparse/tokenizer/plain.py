@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dyparse.data.sentence import Sentence
 from dyparse.data.word_rules import word_spans
-from dyparse.tokenizer import Progress
+from dyparse.tokenizer._protocol import Progress
 from dyparse.tokenizer._spans import Token
 
 STOPS = ".!?…‥؟۔।॥։።፧។៕။｡。！？"
@@ -70,13 +70,10 @@ def _sentences(text: str) -> Iterator[list[Token]]:
 
 def _with_closing(text: str, tokens: list[Token], k: int) -> int:
     """The last of the stops and closing quotes that follow token k without white space."""
-    while (
-        k + 1 < len(tokens)
-        and tokens[k + 1].start == tokens[k].end
-        and (
-            STOP.fullmatch(text, *tokens[k + 1][:2]) or CLOSING.fullmatch(text, *tokens[k + 1][:2])
-        )
-    ):
+    while k + 1 < len(tokens) and tokens[k + 1].start == tokens[k].end:
+        span = tokens[k + 1][:2]
+        if not STOP.fullmatch(text, *span) and not CLOSING.fullmatch(text, *span):
+            break
         k += 1
     return k
 

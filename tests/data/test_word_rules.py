@@ -20,7 +20,7 @@ SCRIPTS = {  # text with its words marked by bars where no space is
     "arabic": "ذَهَبَ الوَلَدُ إِلى المَدْرَسَةِ| ، ثُمَّ عادَ| . كَمْ عُمْرُكَ| ؟ ١٢٫٥ بالمئة",
     "persian": "من کتاب‌ها را می‌خوانم| . شما کجا می‌روید| ؟",
     "hebrew": 'בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת הַשָּׁמַיִם| . צה"ל הודיע| : "|לא|"| . ג׳ורג׳ בא| .',
-    "decomposed": "Le cafe\u0301 d\u2019e\u0301te\u0301 , a\u0300 Lo\u0301dz\u0301| . A\u030angstro\u0308m-Skala",
+    "french": unicodedata.normalize("NFD", "Le café d\u2019été , à Łódź| . Ångström-Skala"),
     "vietnamese": unicodedata.normalize("NFD", "Tôi đang học tiếng Việt| , ở Hà Nội| ."),
     "yoruba": unicodedata.normalize("NFD", "Ọjọ́ dára| , ẹ ṣé| ."),
 }

@@ -1,0 +1,108 @@
+"""A trained network with its vocabulary, and its files: data that is checked when it is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+
+from dyparse.tokenizer._decoding import decode
+from dyparse.tokenizer._features import Features
+from dyparse.tokenizer._multiword import MultiwordRules
+from dyparse.tokenizer._segmenter import Segmenter
+from dyparse.tokenizer._spans import Token
+from dyparse.tokenizer._windows import scores_of
+
+WEIGHTS, VOCABULARY = "tokenizer.safetensors", "tokenizer.json"
+FORMAT = 1
+MOST_SPACES = 20  # in a token
+
+
+class LearnedTokenizer:
+    """A trained network with its vocabulary, and the rules that split multiword tokens."""
+
+    def __init__(
+        self, model: Segmenter, features: Features, rules: MultiwordRules, most_spaces: int
+    ) -> None:
+        self.model = model
+        self.features = features
+        self.rules = rules
+        self.most_spaces = most_spaces  # in one token of the training text
+
+    def with_model(self, model: Segmenter) -> LearnedTokenizer:
+        """The same tokenizer with another network."""
+        return LearnedTokenizer(model, self.features, self.rules, self.most_spaces)
+
+    def sentences(self, passages: Sequence[str]) -> list[list[list[Token]]]:
+        """The sentences of each passage, as lists of tokens."""
+        scores = scores_of(self.model, [self.features.of(passage) for passage in passages])
+        return [
+            decode(passage, found, self.rules, self.most_spaces)
+            for passage, found in zip(passages, scores, strict=True)
+        ]
+
+    def words(self, lines: Sequence[str]) -> list[list[Token]]:
+        """The tokens of texts that are one sentence each."""
+        return [list(chain.from_iterable(found)) for found in self.sentences(lines)]
+
+    def files(self) -> dict[str, bytes]:
+        """Weights and vocabulary."""
+        vocabulary = {
+            "format": FORMAT,
+            "characters": self.features.characters.known,
+            "words": list(self.features.words),
+            "most_spaces": self.most_spaces,
+            "multiword": self.rules.as_json(),
+        }
+        text = json.dumps(vocabulary, ensure_ascii=False, indent=0, sort_keys=True)
+        weights = {name: weight.contiguous() for name, weight in self.model.state_dict().items()}
+        return {VOCABULARY: text.encode(), WEIGHTS: save_tensors(weights)}
+
+
+def read_vocabulary(content: bytes) -> tuple[Features, MultiwordRules, int]:
+    """Features, rules and most_spaces of a saved tokenizer; ValueError if they are damaged."""
+    try:
+        given: Any = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{VOCABULARY} is not JSON: {str(error)[:80]}") from error
+    expected = {"format", "characters", "words", "most_spaces", "multiword"}
+    if not isinstance(given, dict) or set(given) != expected:
+        raise ValueError(f"{VOCABULARY} is not an object of {', '.join(sorted(expected))}")
+    if given["format"] != FORMAT:
+        raise ValueError(
+            f"{VOCABULARY} has format {str(given['format'])[:20]!a}, expected {FORMAT}; it is of "
+            "another version of dyparse"
+        )
+    characters, words, spaces = given["characters"], given["words"], given["most_spaces"]
+    is_sound = isinstance(characters, str) and isinstance(words, list)
+    if not is_sound or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"{VOCABULARY}: characters are not a text, or words not a list of texts")
+    if type(spaces) is not int or not 0 <= spaces <= MOST_SPACES:
+        raise ValueError(f"{VOCABULARY}: most_spaces is not a number in 0..{MOST_SPACES}")
+    try:
+        return Features(characters, words), MultiwordRules.from_json(given["multiword"]), spaces
+    except ValueError as error:
+        raise ValueError(f"{VOCABULARY}: {error}") from error
+
+
+def load_weights(model: Segmenter, content: bytes) -> None:
+    """Give a network the weights of a saved one; ValueError if they do not fit."""
+    try:
+        weights = load_tensors(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise ValueError(f"{WEIGHTS} cannot be read: {str(error)[:80]}") from error
+    expected = model.state_dict()
+    if set(weights) != set(expected):
+        raise ValueError(f"{WEIGHTS} has weights of another network")
+    for name, weight in weights.items():
+        if weight.shape != expected[name].shape or weight.dtype != torch.float32:
+            raise ValueError(f"{WEIGHTS}: {name} has another shape or type than the options say")
+        if not torch.isfinite(weight).all():
+            raise ValueError(f"{WEIGHTS}: {name} has numbers that are not finite")
+    model.load_state_dict(weights)
