@@ -5,7 +5,7 @@ import sys
 
 from dyparse.cli.arguments import Commands
 from dyparse.config.choices import for_hydra
-from dyparse.data.download import MAX_BYTES, RECORD, RELEASE, URL, download
+from dyparse.treebank._download import MAX_BYTES, RECORD, RELEASE, URL, download
 
 
 def register(commands: Commands) -> None:

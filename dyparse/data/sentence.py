@@ -1,4 +1,4 @@
-"""A sentence as plain data: the columns of its words and the lines it was read from; its tokens."""
+"""A sentence as plain data: columns of its words, the lines it was read from; its tokens."""
 
 from __future__ import annotations
 
@@ -340,10 +340,7 @@ class Token:
 
     @property
     def start(self) -> int | None:
-        """Where its token starts in the text, in characters; None if that is not known.
-
-        The words of a multiword token (`don't`) have the same start and end.
-        """
+        """Where its token starts in the text; None if that is not known. Words of one have one."""
         return None if (span := self._span()) is None else span[0]
 
     @property

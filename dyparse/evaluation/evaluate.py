@@ -30,7 +30,6 @@ from dyparse.tokenizer import restored_text, tokenize
 from dyparse.treebank import Treebank
 from dyparse.treebank._names import SAMPLE, with_named_treebanks
 
-
 Report: TypeAlias = ScoreReport | Conll18Scores
 
 

@@ -1,20 +1,29 @@
-"""The training loop: epochs over a treebank, the best parser on dev is saved."""
+"""The training loop: epochs over a treebank, the best parser on dev is saved; and, before it, the
+training of the tokenizer.
+"""
 
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import torch
 from tqdm import tqdm
 
 from dyparse.data.sentence import Sentence
-from dyparse.errors import DyparseError
+from dyparse.errors import CheckpointError, DyparseError, TreebankError
 from dyparse.evaluation.attachment_scores import attachment_scores
+from dyparse.model.checkpoint import read_checkpoint
+from dyparse.model.checkpoint_files import MODEL
 from dyparse.model.parser import Parser
+from dyparse.model.parts import PLAIN
+from dyparse.runtime.console import print_line
 from dyparse.runtime.gpu_usage import GpuUsage
+from dyparse.tokenizer import Tokenizer
+from dyparse.training.messages import tokenizer_line
 from dyparse.training.resume import Progress, TrainingFile
-from dyparse.training.session import Session
+from dyparse.training.session import Session, TrainingPlan
 
 SaveBest: TypeAlias = Callable[[Parser, dict[str, float]], None]
 
@@ -118,3 +127,40 @@ def dev_figures(parser: Parser, dev: Sequence[Sentence]) -> dict[str, float]:
     figures = {"dev_uas": scores.uas, "dev_las": scores.las}
     of_heads = parser.head_figures(dev, parsed)
     return figures | {f"dev_{name}": value for name, value in of_heads.items()}
+
+
+def with_trained_tokenizer(
+    parser: Parser, plan: TrainingPlan, file: TrainingFile, directory: Path
+) -> Parser:
+    """The parser with a trained tokenizer; a training that is resumed has one already.
+
+    Where it cannot be learned, for the treebank has no text, it is the plain one.
+    """
+    choice = parser.parts.config.tokenizer
+    if file.fits() and (saved := saved_tokenizer(directory)):
+        return parser.with_tokenizer(choice, saved)
+    start = time.perf_counter()
+    curve: list[dict[str, float]] = []
+    bar = tqdm(desc="tokenizer", unit=" epochs", leave=False, disable=None)
+
+    def follow(figures: dict[str, float]) -> None:
+        curve.append(figures)
+        bar.update()
+
+    try:
+        with bar:
+            trained = choice.train(plan.train, plan.dev, plan.seed, follow)
+    except TreebankError as error:
+        print_line(f"tokenizer plain, for none can be learned: {error}")
+        return parser.with_tokenizer(PLAIN, PLAIN)
+    if curve:
+        print_line(tokenizer_line(curve, time.perf_counter() - start))
+    return parser.with_tokenizer(choice, trained)
+
+
+def saved_tokenizer(directory: Path) -> Tokenizer | None:
+    """The tokenizer of the model that an interrupted training has saved so far."""
+    try:
+        return read_checkpoint(directory / MODEL).tokenizer
+    except CheckpointError:
+        return None

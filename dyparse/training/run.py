@@ -76,7 +76,6 @@ from dyparse.training.run_directory import (
 )
 from dyparse.training.session import Session, TrainingPlan
 from dyparse.training.settings import TrainingSettings
-from dyparse.training.tokenizer import with_trained_tokenizer
 from dyparse.treebank import Treebank
 from dyparse.treebank._names import with_named_treebanks
 
@@ -118,7 +117,8 @@ def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
         print_line(describe_run(run.parser, run.plan, place(run.device, world)))
         if world.is_first:
             run = replace(
-                run, parser=with_trained_tokenizer(run.parser, run.plan, run.file, run.directory)
+                run,
+                parser=loop.with_trained_tokenizer(run.parser, run.plan, run.file, run.directory),
             )
         if run.options.compile:
             leave_uncompiled()

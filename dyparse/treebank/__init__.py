@@ -3,7 +3,7 @@
 `Treebank` below is what each alternative provides. To add one, write `dyparse/treebank/<name>.py`
 with a frozen dataclass that has `name`, `read` and `describe`, and `conf/treebank/<name>.yaml` with
 its `_target_` and its fields; `pytest tests/treebank/test_treebank.py` picks it up. What they have
-in common, such as reading files and holding out dev, is in `dyparse/data/split_files.py`.
+in common, such as reading files and holding out dev, is in `_split_files.py`.
 """
 
 from __future__ import annotations

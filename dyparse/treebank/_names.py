@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dyparse.config.choices import for_hydra, names
-from dyparse.data.split_files import SPLITS
 from dyparse.errors import ConfigError, TreebankError
+from dyparse.treebank._split_files import SPLITS
 
 SAMPLE = "sample"
 EXPECTED = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 
 from dyparse.data.sentence import Sentence
-from dyparse.data.split_files import SPLITS, read_split
+from dyparse.treebank._split_files import SPLITS, read_split
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from dyparse.data.malformed import require_on_error
 from dyparse.data.sentence import Sentence
-from dyparse.data.split_files import (
+from dyparse.errors import NoSplitError, TreebankError
+from dyparse.treebank._split_files import (
     SPLITS,
     SplitFiles,
     describe_files,
     read_split,
     require_held_out,
 )
-from dyparse.errors import NoSplitError, TreebankError
 
 MOST_LISTED = 10
 

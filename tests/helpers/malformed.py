@@ -173,7 +173,7 @@ ODD = {  # sound, though it may not look like it
     "a comment of 100,000 characters": "# " + "long" * 25_000 + "\n" + SOUND,
 }
 
-TEXTS = {  # input of `parse --input lines` and its sentences, or the line of a fault and the finding
+TEXTS = {  # input of `parse --input lines`; its sentences, or the line of a fault and the finding
     "tabs": (b"a\tb\t\n\tc\n", ["a b", "c"], ""),
     "CRLF": (b"a b\r\n\r\nc\r\n", ["a b", "c"], ""),
     "CR": (b"a\rb\rc", ["a b c"], ""),

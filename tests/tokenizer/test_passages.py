@@ -21,9 +21,8 @@ from dyparse.tokenizer.plain import Plain
 def short_passages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long texts in small: everything that is cut at some length is cut soon."""
     monkeypatch.setattr(passages, "LONGEST", 60)
-    monkeypatch.setattr(passages, "UNSURE", 20)
+    monkeypatch.setattr(passages, "NEAR", 20)
     monkeypatch.setattr(passages, "PER_BATCH", 100)
-    monkeypatch.setattr(passages, "LINES_PER_BATCH", 2)
 
 
 def lines_of(tokenizer: Tokenizer, text: str | list[str]) -> list[list[str]]:

@@ -9,8 +9,8 @@ from helpers.tiny import UD as UD_ROOT
 from helpers.tiny import yamls
 from omegaconf import OmegaConf
 
-from dyparse.data.split_files import SPLITS
 from dyparse.errors import TreebankError
+from dyparse.treebank._split_files import SPLITS
 from dyparse.treebank.files import Files
 from dyparse.treebank.sample import Sample
 from dyparse.treebank.ud import UD

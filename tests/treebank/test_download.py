@@ -17,9 +17,9 @@ import pytest
 import requests
 
 from dyparse.data import download as module
-from dyparse.data.download import RECORD, download
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.runtime.locks import exclusive_directory
+from dyparse.treebank._download import RECORD, download
 from dyparse.treebank.ud import UD
 
 NAME = "UD_Latin-One"
