@@ -233,10 +233,6 @@ def _limits(model: Described) -> list[str]:
             f"It reads {' and '.join(model.tags)}: the input needs these tags. Its scores are with "
             "gold tags; with tags of a tagger they are lower, without any much lower."
         )
-    limits.append(
-        "The input must be split into sentences and words, as in its treebank; "
-        "`dyparse parse --text` splits lines into words by simple rules only."
-    )
     if model.result:
         crossing = model.result.analysis["by_projectivity"]["nonprojective"]
         if crossing["gold"]:
