@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
-from dyparse.data.batch import Collator
+from dyparse.data.batch import Collator, n_words
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
@@ -89,6 +89,7 @@ class Parser:
         """A parser that knows the words of the sentences; its weights come from torch's random
         generator.
         """
+        config = config.fitted(sentences)
         vocabulary, files = config.vocabulary(sentences), new_files(config.encoder, sentences)
         return cls.of(ModelParts(config, vocabulary, config.network(vocabulary, files)))
 
@@ -237,12 +238,14 @@ class Parser:
         self, sentences: Sequence[Sentence], encoded: Encoded, heads: NDArray[np.int32]
     ) -> list[Sentence]:
         """The sentences with these trees [B, N], and with the predictions of all heads."""
+        heads = of_words(heads, sentences)
         (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
         for name, head in self.model.head_items():
             with scorer_precision(self.precision, self.model.device):
-                predicted = head.predict(self.model.head_scores(name, encoded, tree))  # [B, N]
+                scores = self.model.head_scores(name, encoded, tree)
+            predicted = head.predict(scores, heads)  # [B, N]
             for s, row, of_sentence in zip(sentences, predicted, columns, strict=True):
                 new = head.columns(s, row[1 : len(s) + 1])
                 kept = {name: filled_in(s, name, new[name]) for name in self.keep if name in new}
@@ -264,6 +267,12 @@ class Parser:
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
+
+
+def of_words(heads: NDArray[np.int32], sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+    """[B, N]: the same heads, but 0 for the root and beyond the last word of a sentence."""
+    token = np.arange(heads.shape[1])
+    return np.where((token > 0) & (token <= n_words(sentences)[:, None]), heads, 0)
 
 
 def kept_columns(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The parts of a model: the choices it was made from, its vocabulary, and the network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
 from dyparse.feature import Feature, load_features
-from dyparse.head import Head, HeadChoice, require_heads, require_writable
+from dyparse.head import FitsOptions, Head, HeadChoice, require_heads, require_writable
 from dyparse.head._tags import TagOptions
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
@@ -35,6 +35,11 @@ class ModelConfig:
         """All choices that a model directory names."""
         features = load_features(self.encoder.features, "encoder.features")
         return [self.system, self.encoder, *self.heads, *features]
+
+    def fitted(self, sentences: Sequence[Sentence]) -> "ModelConfig":
+        """The same with all options decided that heads learn from the training sentences."""
+        heads = [h.fitted(sentences) if isinstance(h, FitsOptions) else h for h in self.heads]
+        return replace(self, heads=heads)
 
     def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
         """The vocabularies of all features and heads, from the training sentences."""

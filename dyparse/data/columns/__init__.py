@@ -1,0 +1,1 @@
+"""The content of single columns of CoNLL-U: which labels are subjects and objects."""
