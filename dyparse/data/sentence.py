@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
+from dyparse.data.columns.attributes import HEAD_CONFIDENCE, LABEL_CONFIDENCE, probability
+from dyparse.data.columns.cells import FIELDS, LONGEST_QUOTE, require_text, sound_columns
 from dyparse.data.tokenizer import tokenize
 from dyparse.errors import TreebankError
 
@@ -15,11 +17,9 @@ if TYPE_CHECKING:
     import conllu
 
 NONE = -1
-FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
 COLUMN = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
 MOST_WORDS = 2000  # for oracles, whose time grows with the cube of the length or faster
-LONGEST_QUOTE = 80  # characters of a line in messages
 NO_SPACE = "SpaceAfter=No"
 NOTEBOOK_WIDTH = 960  # pixels; longer sentences are drawn in several rows
 BYTE_ORDER_MARK = "\ufeff"
@@ -244,10 +244,10 @@ class Sentence:
         """A sentence from lines without line ends."""
         word_lines, rows = [], []
         for index, line in enumerate(lines):
-            _require_text(line)
+            require_text(line)
             if line.startswith("#"):
                 continue
-            columns = _sound_columns(line)
+            columns = sound_columns(line)
             if "-" not in columns[0] and "." not in columns[0]:
                 word_lines.append(index)
                 rows.append(columns)
@@ -326,6 +326,16 @@ class Token:
         return self._cell("misc")
 
     @property
+    def head_confidence(self) -> float | None:
+        """The probability that its head is right, from MISC; None if it was not asked for."""
+        return probability(self.misc, HEAD_CONFIDENCE)
+
+    @property
+    def label_confidence(self) -> float | None:
+        """The probability that its label is right, from MISC; None if it was not asked for."""
+        return probability(self.misc, LABEL_CONFIDENCE)
+
+    @property
     def space_after(self) -> bool:
         """Whether white space follows it in the text."""
         return NO_SPACE not in self.misc.split("|")
@@ -370,29 +380,3 @@ class Token:
 def _space(cells: list[str]) -> str:
     """The space after a word or a range."""
     return "" if NO_SPACE in cells[-1].split("|") else " "
-
-
-def _require_text(line: str) -> None:
-    try:
-        line.encode()
-    except UnicodeEncodeError as error:
-        odd = line[error.start]
-    else:
-        if "\0" not in line:
-            return
-        odd = "\0"
-    raise TreebankError(
-        f"character {odd!a} in {line[:LONGEST_QUOTE]!a} cannot be written in CoNLL-U; expected "
-        "text that UTF-8 can encode, without NUL: clean the input"
-    )
-
-
-def _sound_columns(line: str) -> list[str]:
-    columns = line.split("\t")
-    if len(columns) != len(FIELDS) or "" in columns or "\n" in line or "\r" in line:
-        quoted = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
-        raise TreebankError(
-            f"{quoted!r} does not make a line of {len(FIELDS)} columns; "
-            "words and tags must not be empty or contain tabs or line breaks: clean the input"
-        )
-    return columns

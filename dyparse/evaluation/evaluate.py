@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked
 from dyparse.config.choices import import_modules
 from dyparse.config.options import EvaluateOptions
+from dyparse.data.columns.attributes import without_confidences
+from dyparse.decoding import GivesProbabilities
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.evaluation.run_result import RESULT, read_result
 from dyparse.evaluation.score_report import ScoreReport, score_report
@@ -40,6 +43,8 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     import_modules(options.imports)
     model = find_model(options.model)
     parser = Parser.load(model, device, decoding=options.decoding)
+    if isinstance(parser.decoding, GivesProbabilities):
+        parser = replace(parser, confidence=True)
     warn_of_sample(Path(model), treebank.name)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(model)])
@@ -55,7 +60,10 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     report = score_report(gold, parsed)
     show(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     if options.conllu:
-        write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
+        write(
+            Path(options.conllu),
+            "".join(without_confidences(s).to_conllu() for s in parsed).encode(),
+        )
     if options.json:
         content = {"model": options.model, "treebank": treebank.name, "split": options.split}
         write(

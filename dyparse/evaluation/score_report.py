@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dyparse.data.columns.core_arguments import KINDS, heads_with_several
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation.attachment_scores import AlignedWords, Scores, align_words, scores_of
+from dyparse.evaluation.reliability import Reliability, reliability_of
 
 LENGTHS = {"root": 0, "1": 1, "2": 2, "3-6": 3, "7+": 7}  # name: least distance from head to word
 CORE = {
@@ -55,6 +56,7 @@ class ScoreReport:
     by_length: dict[str, ArcScores]  # words from head to dependent; `root` is a class of its own
     by_label: dict[str, ArcScores]  # full labels, most frequent gold label first
     several: dict[str, Several]  # words with two subjects or more, and with two objects or more
+    confidence: dict[str, Reliability] | None = None  # of heads and labels; None: there is none
 
     def to_dict(self) -> dict[str, object]:
         """The same as dictionaries and numbers, for JSON."""
@@ -71,7 +73,8 @@ class ScoreReport:
         return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        return "\n".join([*_core_table(self), *_several_table(self), *_arc_tables(self)])
+        first = [*_core_table(self), *_confidence_table(self), *_several_table(self)]
+        return "\n".join([*first, *_arc_tables(self)])
 
 
 def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> ScoreReport:
@@ -89,6 +92,7 @@ def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Sco
         by_length=_by_length(words),
         by_label=_by_label(words),
         several=_several(gold, predicted),
+        confidence=reliability_of(predicted, words),
     )
 
 
@@ -180,6 +184,18 @@ def _core_table(report: ScoreReport) -> Iterator[str]:
     for name, field in {"sentences": "sentences", "words": "words", **CORE}.items():
         figures = [getattr(scores, field) if scores else None for scores in columns.values()]
         yield f"{name:{width}}" + "".join(f"{_shown(figure):>16}" for figure in figures)
+
+
+def _confidence_table(report: ScoreReport) -> Iterator[str]:
+    if report.confidence is None:
+        return
+    width = max(map(len, CORE))
+    titles = ("mean", "right", "calibration error")
+    yield ""
+    yield f"{'confidence':{width}}" + "".join(f"{title:>19}" for title in titles)
+    for name, found in report.confidence.items():
+        figures = dataclasses.astuple(found)
+        yield f"{name:{width}}" + "".join(f"{figure:>19.2f}" for figure in figures)
 
 
 def _several_table(report: ScoreReport) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Models on disk: a directory of data, never of code.
 
 model.safetensors   the weights
-config.yaml         system, encoder, heads and sizes, by name; versions of format and code
+config.yaml         system, encoder, heads and sizes, by name; calibration of confidences; versions
+                    of format and code
 vocabulary.json     what the training sentences hold, by feature and by head
 metrics.json        how good it is
 encoder/            files of the encoder, such as a tokenizer, if it has any
@@ -9,7 +10,7 @@ manifest.sha256     the sha256 of each of them
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,24 @@ from dyparse.model.checkpoint_files import (
     shortened,
     write_files,
 )
+from dyparse.model.confidence import Calibration
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.model.sizes import ScorerSizes
 from dyparse.version import __version__
 
-FORMAT_VERSION = 4
-PARTS = ("format_version", "dyparse", "torch", "system", "encoder", "heads", "network")
+FORMAT_VERSION = 5
+PARTS = (
+    "format_version",
+    "dyparse",
+    "torch",
+    "system",
+    "encoder",
+    "heads",
+    "network",
+    "calibration",
+)
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
 NO_TENSORS = (  # raised by readers of tensors, about the file or about shapes and types in it
     SafetensorError,
@@ -66,16 +77,6 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
     Whenever this is cut short, the directory holds the old model, the new one, or something that
     `read_checkpoint` refuses.
     """
-    chosen = parts.config
-    config = {
-        "format_version": FORMAT_VERSION,
-        "dyparse": __version__,
-        "torch": str(torch.__version__),
-        "system": describe(chosen.system),
-        "encoder": describe(chosen.encoder),
-        "heads": [describe(head) for head in chosen.heads],
-        "network": asdict(chosen.sizes),
-    }
     weights = {
         name: tensor.detach()
         .to("cpu", saved_type(name, tensor, parts.network))
@@ -90,13 +91,33 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
         )
     own_files = parts.network.encoder.files()
     contents = {
-        CONFIG: yaml.safe_dump(config, sort_keys=False).encode(),
+        CONFIG: _config_of(parts),
         VOCABULARY: parts.vocabulary.to_json().encode(),
         WEIGHTS: save_tensors(weights),
         METRICS: _as_json(metrics),
         **{f"{ENCODER}/{name}": content for name, content in own_files.items()},
     }
     write_files(directory, contents)
+
+
+def write_config(directory: Path, parts: ModelParts) -> None:
+    """Replace the config of a model, when its calibration has changed."""
+    rewrite_file(directory, CONFIG, _config_of(parts))
+
+
+def _config_of(parts: ModelParts) -> bytes:
+    chosen = parts.config
+    config = {
+        "format_version": FORMAT_VERSION,
+        "dyparse": __version__,
+        "torch": str(torch.__version__),
+        "system": describe(chosen.system),
+        "encoder": describe(chosen.encoder),
+        "heads": [describe(head) for head in chosen.heads],
+        "network": asdict(chosen.sizes),
+        "calibration": asdict(parts.calibration),
+    }
+    return yaml.safe_dump(config, sort_keys=False).encode()
 
 
 def write_metrics(directory: Path, metrics: dict[str, Any]) -> None:
@@ -114,6 +135,7 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
     try:
         with no_new_imports():
             chosen = _restored(config)
+            calibration = construct(Calibration, config["calibration"], "calibration")
             parts = _filled(chosen, vocabulary, own_files, files)
     except NotImportedError as error:
         raise CheckpointError(f"{files.directory}: {shortened(str(error))}") from error
@@ -122,7 +144,7 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
     if set(parts.network.encoder.files()) != set(own_files):
         raise damaged(files.directory / ENCODER, "other files than the encoder has")
     files.read(METRICS)
-    return parts
+    return replace(parts, calibration=calibration)
 
 
 def _restored(config: dict[str, Any]) -> ModelConfig:

@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator, n_words
+from dyparse.data.columns.attributes import with_confidences
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
-from dyparse.decoding import Decoding
+from dyparse.decoding import Decoding, GivesProbabilities
 from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
 from dyparse.encoder import new_files
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.feature import missing_columns
+from dyparse.head import LABELS
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
+from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
 from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, several
 from dyparse.model.network import Encoded, Model
 from dyparse.model.parts import ModelConfig, ModelParts
@@ -78,6 +81,14 @@ class Parser:
     precision: str = "float32"  # of the network; see dyparse.tensors.precision
     decoding: Decoding = GREEDY
     keep: tuple[str, ...] = ()  # columns that stay as they are given: upos, xpos, feats, lemma
+    confidence: bool = False  # whether tokens get `head_confidence` and `label_confidence`
+
+    def __post_init__(self) -> None:
+        if self.confidence and not isinstance(self.decoding, GivesProbabilities):
+            raise ConfigError(
+                f"confidence: the decoding {name_of(self.decoding)} gives no probabilities; parse "
+                "without confidence, or with decoding greedy"
+            )
 
     @classmethod
     def of(cls, parts: ModelParts) -> "Parser":
@@ -101,6 +112,8 @@ class Parser:
         precision: str = "float32",
         decoding: str = "greedy",
         keep: Iterable[str] = (),
+        *,
+        confidence: bool = False,
     ) -> "Parser":
         """The parser saved in a model directory or in the directory of a run, in an installed
         package (by its name), or on the Hugging Face Hub (hf://OWNER/NAME).
@@ -110,7 +123,8 @@ class Parser:
         For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
         dyparse.decoding: a name, or the dotted path of a class of one's own. Tags and lemmas that
         the model predicts replace those of the input, except for columns to `keep`: there only
-        words without a value get one.
+        words without a value get one. With `confidence`, tokens also have `head_confidence` and
+        `label_confidence`, which are written in MISC.
         """
         require_precision(precision, "precision")
         try:
@@ -119,7 +133,8 @@ class Parser:
             raise ConfigError(f"decoding: {error}") from error
         parser = cls.of(read_checkpoint(find_model(directory)))
         parser.model.to(find_device(str(device))).eval()
-        return replace(parser, precision=precision, decoding=chosen, keep=kept_columns(keep))
+        parser = replace(parser, precision=precision, decoding=chosen, keep=kept_columns(keep))
+        return replace(parser, confidence=confidence)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
@@ -216,10 +231,29 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
+        if self.confidence:
+            calibrate = self.parts.calibration
+            pairs = self.parse_with_odds(sentences)
+            return [with_confidences(parsed, *calibrate(odds)) for parsed, odds in pairs]
         encoded, scorer, words = self.encode(sentences)
         threads = torch.get_num_threads()
         heads = self.decoding.decode(self.system, scorer, words, n_threads=threads)
         return self.with_predictions(sentences, encoded, heads)
+
+    @torch.inference_mode()
+    def parse_with_odds(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Odds]]:
+        """The same trees, and the log-odds of their heads and labels, not calibrated."""
+        assert isinstance(self.decoding, GivesProbabilities)
+        encoded, scorer, words = self.encode(sentences)
+        heads, log_probability = self.decoding.decode_with_probabilities(
+            self.system, scorer, words, n_threads=torch.get_num_threads()
+        )
+        parsed = self.with_predictions(sentences, encoded, heads)
+        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
+        with scorer_precision(self.precision, self.model.device):
+            scores = self.model.head_scores(LABELS, encoded, tree)
+        labels = label_odds(scores, dict(self.model.head_items())[LABELS].targets(parsed))
+        return list(zip(parsed, odds_by_sentence(words, log_probability, labels), strict=True))
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedBatch:
         """The vectors of all tokens, and the scorer of moves over them."""

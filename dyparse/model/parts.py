@@ -14,6 +14,7 @@ from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
 from dyparse.feature import Feature, load_features
 from dyparse.head import FitsOptions, Head, HeadChoice, require_heads, require_writable
 from dyparse.head._tags import TagOptions
+from dyparse.model.confidence import UNCALIBRATED, Calibration
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
 from dyparse.system import System
@@ -93,11 +94,12 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class ModelParts:
-    """A model: its configuration, vocabulary and network."""
+    """A model: its configuration, vocabulary and network, and how sure its scores are."""
 
     config: ModelConfig
     vocabulary: Vocabulary
     network: Model = field(repr=False)
+    calibration: Calibration = UNCALIBRATED
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""

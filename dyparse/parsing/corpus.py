@@ -59,6 +59,7 @@ class Record:
     precision: str
     decoding: str
     keep: str
+    confidence: bool
     size: int  # of the input, as are mtime_ns and sha256
     mtime_ns: int
     sha256: str
@@ -144,7 +145,7 @@ def is_finished(job: Job, settings: Settings) -> bool:
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        names = ("text", "max_tokens_per_batch", "precision", "decoding", "keep")
+        names = ("text", "max_tokens_per_batch", "precision", "decoding", "keep", "confidence")
         if any(getattr(settings, name) != getattr(record, name) for name in names):
             return False
         found = (settings.digest, now.st_size, output_size)
@@ -180,6 +181,7 @@ def parse_file(
             precision=settings.precision,
             decoding=settings.decoding,
             keep=settings.keep,
+            confidence=settings.confidence,
             size=source.st_size,
             mtime_ns=source.st_mtime_ns,
             sha256=sha256_of(job.source),
