@@ -15,7 +15,6 @@ from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked
 from dyparse.config.choices import import_modules
 from dyparse.config.options import EvaluateOptions
-from dyparse.data.columns.attributes import without_confidences
 from dyparse.decoding import GivesProbabilities
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.evaluation.run_result import RESULT, read_result
@@ -60,10 +59,8 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     report = score_report(gold, parsed)
     show(f"{treebank.name} {options.split}, parsed with {options.model}\n\n{report}")
     if options.conllu:
-        write(
-            Path(options.conllu),
-            "".join(without_confidences(s).to_conllu() for s in parsed).encode(),
-        )
+        trees = (replace(tree, lines=s.lines) for tree, s in zip(parsed, gold, strict=True))
+        write(Path(options.conllu), "".join(tree.to_conllu() for tree in trees).encode())
     if options.json:
         content = {"model": options.model, "treebank": treebank.name, "split": options.split}
         write(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator, n_words
-from dyparse.data.columns.attributes import with_confidences
+from dyparse.data.columns.confidences import with_confidences
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
