@@ -31,21 +31,28 @@ def __getattr__(name: str) -> Any:
 
 
 def load(
-    directory: "str | Path | TrainedRun", device: str = "cpu", *, keep: Sequence[str] = ()
+    directory: "str | Path | TrainedRun",
+    device: str = "cpu",
+    *,
+    keep: Sequence[str] = (),
+    confidence: bool = False,
 ) -> "Parser":
     """The parser of a run, or saved in a model directory or in the directory of a run.
 
     It may also be the name of an installed package with a model, or `hf://OWNER/NAME`, a model on
     the Hugging Face Hub (`hf://OWNER/NAME@REVISION` for a branch, tag or commit).
     `dyparse.errors.CheckpointError` says what is wrong with one. Columns to keep, of upos, xpos,
-    feats and lemma, stay as they are given, where the model would replace them.
+    feats and lemma, stay as they are given, where the model would replace them. With `confidence`,
+    tokens also have `head_confidence` and `label_confidence`, the probabilities that head and label
+    are right.
     """
     from dyparse.runtime.entry import limit_shape_caches
 
     limit_shape_caches()  # before torch is imported
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
-    return Parser.load(_model_directory(directory), device, keep=keep)
+    place = _model_directory(directory)
+    return Parser.load(place, device, keep=keep, confidence=confidence)
 
 
 def train(*overrides: str, **options: Any) -> "TrainedRun":

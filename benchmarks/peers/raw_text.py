@@ -14,9 +14,9 @@ from typing import Any
 from peer_script import RunError
 from text_table import markdown
 
+from dyparse.data.columns.cells import NO_SPACE
 from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
-from dyparse.data.token_lines import NO_SPACE
 from dyparse.errors import DyparseError
 from dyparse.evaluation.conll18.scores import conll18_scores
 from dyparse.runtime.atomic_files import write

@@ -90,6 +90,12 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         "would replace them; words without a value get one all the same (default: none)",
     )
     command.add_argument(
+        "--confidence",
+        action="store_true",
+        help="write into MISC how probable it is that head and label are right, as "
+        "HeadConfidence=0.97|LabelConfidence=0.88",
+    )
+    command.add_argument(
         "--max-tokens-per-batch",
         type=int,
         default=2000,
@@ -152,6 +158,7 @@ def parsing_settings(
         precision=options.precision,
         decoding=options.decoding,
         keep=options.keep,
+        confidence=options.confidence,
         on_error=options.on_error,
         imports=tuple(options.imports),
         digest=digest,

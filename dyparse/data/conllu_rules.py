@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from dyparse.data.columns.cells import FIELDS
 from dyparse.data.sentence import NONE
-from dyparse.data.token_lines import FIELDS
 
 RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")  # int() refuses thousands of digits
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")

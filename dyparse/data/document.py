@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import overload
 
+from dyparse.data.columns.cells import LONGEST_QUOTE
 from dyparse.data.sentence import Sentence, Token
-from dyparse.data.token_lines import LONGEST_QUOTE
 
 
 @dataclass(frozen=True, slots=True, repr=False)

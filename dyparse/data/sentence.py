@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
-from dyparse.data.token_lines import (
+from dyparse.data.columns.attributes import HEAD_CONFIDENCE, LABEL_CONFIDENCE, probability
+from dyparse.data.columns.cells import (
     FIELDS,
     LONGEST_QUOTE,
     NO_SPACE,
-    RANGE,
+    joined_words,
     require_text,
     sound_columns,
-    space_after,
     token_range,
 )
 from dyparse.data.word_rules import word_spans
@@ -102,21 +102,7 @@ class Sentence:
         """The text of the sentence: its `# text` comment, else its words with their spaces."""
         comments = (line.removeprefix(BYTE_ORDER_MARK) for line in self.lines)
         found = next((match[1] for match in map(TEXT.match, comments) if match), "")
-        return found or self._joined_words()
-
-    def _joined_words(self) -> str:
-        """The words with their spaces; the form of a range stands for its words."""
-        pieces, covered, number = [], 0, 0
-        for index, line in enumerate(self.lines[: self.word_lines[-1] + 1]):
-            cells = line.rstrip("\r\n").split("\t")
-            is_word = index == self.word_lines[number]
-            number += is_word
-            if is_word and number > covered:
-                pieces += [self.form[number - 1], space_after(cells)]
-            elif not is_word and (span := RANGE.fullmatch(cells[0])):
-                covered = int(span[1])
-                pieces += [cells[1], space_after(cells)]
-        return "".join(pieces[:-1])
+        return found or joined_words(self.lines, self.word_lines, self.form)
 
     @property
     def root(self) -> Token | None:
@@ -332,6 +318,16 @@ class Token:
     def misc(self) -> str:
         """MISC."""
         return self._cell("misc")
+
+    @property
+    def head_confidence(self) -> float | None:
+        """The probability that its head is right, from MISC; None if it was not asked for."""
+        return probability(self.misc, HEAD_CONFIDENCE)
+
+    @property
+    def label_confidence(self) -> float | None:
+        """The probability that its label is right, from MISC; None if it was not asked for."""
+        return probability(self.misc, LABEL_CONFIDENCE)
 
     @property
     def space_after(self) -> bool:

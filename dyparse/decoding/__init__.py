@@ -2,14 +2,14 @@
 
 A decoding gets the transition system and the scores of moves, and returns heads; it knows nothing
 of words or encoders. greedy.py is the only one so far: the highest-scoring legal move in every
-state, compiled.
+state, compiled. One that can also tell how probable its trees are is a `GivesProbabilities`.
 
 To add one, such as a beam: write `dyparse/decoding/<name>.py` with a frozen dataclass that has the
 method `decode` below; `load` and the tests then find it by its name. Outside the package: put the
 same into `my_module.py`, and pass `my_module.MyDecoding()` wherever a `Decoding` is expected.
 """
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,24 @@ class Decoding(Protocol):
         n_words[b] is the number of words of sentence b, whose tokens are rows b·N … of the
         scorer's table. The number of threads must change nothing but the time.
         """
+        ...
+
+
+class ProbableHeads(NamedTuple):
+    """Trees, and how probable the decoding finds them."""
+
+    heads: NDArray[np.int32]  # [B, N]
+    log_probability: NDArray[np.float64]  # [B, N]  of all decisions about each word's head
+
+
+@runtime_checkable
+class GivesProbabilities(Protocol):
+    """A decoding that can also tell how probable its trees are."""
+
+    def decode_with_probabilities(
+        self, system: System, scorer: Scorer, n_words: NDArray[np.int32], *, n_threads: int = 1
+    ) -> ProbableHeads:
+        """The same trees as `decode`, with probabilities."""
         ...
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dyparse.decoding import ProbableHeads
 from dyparse.rollout.rollout import decode_greedily
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
@@ -18,3 +19,10 @@ class Greedy:
         self, system: System, scorer: Scorer, n_words: NDArray[np.int32], *, n_threads: int = 1
     ) -> NDArray[np.int32]:
         return decode_greedily(system, scorer, n_words, threads=n_threads)
+
+    def decode_with_probabilities(
+        self, system: System, scorer: Scorer, n_words: NDArray[np.int32], *, n_threads: int = 1
+    ) -> ProbableHeads:
+        found = np.zeros((len(n_words), int(n_words.max(initial=0)) + 1))
+        heads = decode_greedily(system, scorer, n_words, threads=n_threads, log_probability=found)
+        return ProbableHeads(heads, found)

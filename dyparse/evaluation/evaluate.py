@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +16,7 @@ from dyparse.config.build import build, checked
 from dyparse.config.choices import import_modules
 from dyparse.config.options import EvaluateOptions
 from dyparse.data.sentence import Sentence
+from dyparse.decoding import GivesProbabilities
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.evaluation.conll18.scores import Conll18Scores, conll18_scores
 from dyparse.evaluation.run_result import RESULT, read_result
@@ -45,6 +47,8 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     import_modules(options.imports)
     model = find_model(options.model)
     parser = Parser.load(model, device, decoding=options.decoding)
+    if isinstance(parser.decoding, GivesProbabilities) and not options.text:
+        parser = replace(parser, confidence=True)
     warn_of_sample(Path(model), treebank.name)
     gold = treebank.read(options.split)
     require_apart(written, [*{s.path for s in gold}, *files_of_model(model)])
@@ -63,7 +67,10 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     tags = "" if options.text else _tag_table(parser, gold, parsed)
     show(f"{treebank.name} {options.split}, {given}parsed with {options.model}\n\n{report}{tags}")
     if options.conllu:
-        write(Path(options.conllu), "".join(s.to_conllu() for s in parsed).encode())
+        if not options.text:  # without confidences, which nobody asked for
+            pairs = zip(parsed, gold, strict=True)
+            parsed = [replace(tree, lines=s.lines) for tree, s in pairs]
+        write(Path(options.conllu), "".join(tree.to_conllu() for tree in parsed).encode())
     if options.json:
         content = {"model": options.model, "treebank": treebank.name, "split": options.split}
         write(

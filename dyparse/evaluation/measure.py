@@ -29,6 +29,7 @@ from dyparse.evaluation.attachment_scores import (
     universal_labels,
 )
 from dyparse.evaluation.error_analysis import Derivations, ErrorAnalysis, error_analysis
+from dyparse.evaluation.reliability import logistic_weights, reliability
 from dyparse.evaluation.run_result import (
     GOLD,
     PARSED,
@@ -37,6 +38,7 @@ from dyparse.evaluation.run_result import (
     analysed_split,
     to_bytes,
 )
+from dyparse.model.confidence import UNCALIBRATED, Calibration, Odds
 from dyparse.model.parser import Parser
 from dyparse.rollout.replay import Replayed, replay
 from dyparse.rollout.rollout import GREEDY, VisitedStates, rollout
@@ -136,6 +138,41 @@ def _record_batch(
     )
     heads, replayed = replay(parser.system, encoded.words, visited.sentence, visited.move)
     return parser.with_predictions(gold, encoded.encoded, heads), visited, replayed
+
+
+class Calibrated(NamedTuple):
+    """A calibration, and the figures of confidences before and after it."""
+
+    calibration: Calibration
+    figures: dict[str, dict[str, float]]
+
+
+def calibrate(parser: Parser, gold: Sequence[Sentence]) -> Calibrated:
+    """Fit the calibration of a parser's confidences on sentences.
+
+    It maximises the likelihood of which heads and labels are right, for that is what a confidence
+    is about; the likelihood of moves is another matter, as several of them may be right.
+    """
+    pairs: dict[int, tuple[Sentence, Odds]] = {}
+    for group in group_by_length(parser.collator.lengths(gold), MAX_TOKENS_PER_BATCH):
+        pairs.update(zip(group, parser.parse_with_odds([gold[k] for k in group]), strict=True))
+    parsed, found = zip(*(pairs[k] for k in range(len(gold))), strict=True)
+    words = align_words(gold, parsed)
+    odds = Odds(*map(np.concatenate, zip(*found, strict=True)))
+    calibration = Calibration.of_weights(
+        logistic_weights([odds.head], words.head_right),
+        logistic_weights([odds.label, odds.head], words.label_right),
+    )
+    before, after = UNCALIBRATED(odds), calibration(odds)
+    rights = {"heads": words.head_right, "labels": words.label_right}
+    figures = {
+        name: {
+            "calibration_error_before": reliability(before[k], right).calibration_error,
+            "calibration_error": reliability(after[k], right).calibration_error,
+        }
+        for k, (name, right) in enumerate(rights.items())
+    }
+    return Calibrated(calibration, figures)
 
 
 def scores_of_all(words: AlignedWords) -> Scores:

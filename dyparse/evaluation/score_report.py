@@ -10,8 +10,10 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from dyparse.data.columns.core_arguments import KINDS, heads_with_several
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation.attachment_scores import AlignedWords, Scores, align_words, scores_of
+from dyparse.evaluation.reliability import Reliability, reliability_of
 
 LENGTHS = {"root": 0, "1": 1, "2": 2, "3-6": 3, "7+": 7}  # name: least distance from head to word
 CORE = {
@@ -36,6 +38,14 @@ class ArcScores:
     f1: float | None  # None: neither
 
 
+@dataclass(frozen=True)
+class Several:
+    """Words that have two dependents of a kind or more, in the gold and in the predicted trees."""
+
+    gold: int
+    predicted: int
+
+
 @dataclass(frozen=True, repr=False)
 class ScoreReport:
     """All figures in percent; an arc is right if its head is, in `by_label` if its label is too."""
@@ -45,6 +55,8 @@ class ScoreReport:
     nonprojective: ArcScores
     by_length: dict[str, ArcScores]  # words from head to dependent; `root` is a class of its own
     by_label: dict[str, ArcScores]  # full labels, most frequent gold label first
+    several: dict[str, Several]  # words with two subjects or more, and with two objects or more
+    confidence: dict[str, Reliability] | None = None  # of heads and labels; None: there is none
 
     def to_dict(self) -> dict[str, object]:
         """The same as dictionaries and numbers, for JSON."""
@@ -61,7 +73,8 @@ class ScoreReport:
         return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        return "\n".join([*_core_table(self), *_arc_tables(self)])
+        first = [*_core_table(self), *_confidence_table(self), *_several_table(self)]
+        return "\n".join([*first, *_arc_tables(self)])
 
 
 def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> ScoreReport:
@@ -78,6 +91,8 @@ def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> Sco
         ),
         by_length=_by_length(words),
         by_label=_by_label(words),
+        several=_several(gold, predicted),
+        confidence=reliability_of(predicted, words),
     )
 
 
@@ -157,6 +172,11 @@ def _by_label(words: AlignedWords) -> dict[str, ArcScores]:
     return dict(sorted(scores.items(), key=lambda item: (-item[1].gold, item[0])))
 
 
+def _several(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Several]:
+    found, expected = heads_with_several(predicted), heads_with_several(gold)
+    return {kind: Several(expected[kind], found[kind]) for kind in KINDS}
+
+
 def _core_table(report: ScoreReport) -> Iterator[str]:
     columns = {"all words": report.all_words, "no punctuation": report.without_punctuation}
     width = max(map(len, CORE))
@@ -164,6 +184,27 @@ def _core_table(report: ScoreReport) -> Iterator[str]:
     for name, field in {"sentences": "sentences", "words": "words", **CORE}.items():
         figures = [getattr(scores, field) if scores else None for scores in columns.values()]
         yield f"{name:{width}}" + "".join(f"{_shown(figure):>16}" for figure in figures)
+
+
+def _confidence_table(report: ScoreReport) -> Iterator[str]:
+    if report.confidence is None:
+        return
+    width = max(map(len, CORE))
+    titles = ("mean", "right", "calibration error")
+    yield ""
+    yield f"{'confidence':{width}}" + "".join(f"{title:>19}" for title in titles)
+    for name, found in report.confidence.items():
+        figures = dataclasses.astuple(found)
+        yield f"{name:{width}}" + "".join(f"{figure:>19.2f}" for figure in figures)
+
+
+def _several_table(report: ScoreReport) -> Iterator[str]:
+    names = {kind: f"heads with two {kind}s or more" for kind in report.several}
+    width = max(map(len, (*CORE, *names.values())))
+    yield ""
+    yield f"{'':{width}}{'gold':>16}{'predicted':>16}"
+    for kind, several in report.several.items():
+        yield f"{names[kind]:{width}}{several.gold:>16,}{several.predicted:>16,}"
 
 
 def _arc_tables(report: ScoreReport) -> Iterator[str]:

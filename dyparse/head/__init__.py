@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,15 @@ class HeadChoice(Protocol):
         hidden and dropout are those of the model's other parts, `network.hidden` and
         `network.dropout`.
         """
+        ...
+
+
+@runtime_checkable
+class FitsOptions(Protocol):
+    """A head with options that the training sentences decide."""
+
+    def fitted(self, sentences: Sequence[Sentence]) -> HeadChoice:
+        """The same head with these options decided; a model directory names it so."""
         ...
 
 
@@ -99,8 +108,11 @@ class Head(nn.Module):
         """How many words of a sentence have a target: the loss of a batch is a mean over them."""
         return sum(value in self.number for value in self.values(sentence))
 
-    def predict(self, scores: Tensor) -> list[list[int]]:
-        """The number of the best entry of every token.  [B, N, entries] → [B, N]"""
+    def predict(self, scores: Tensor, tree: NDArray[np.int32]) -> list[list[int]]:  # noqa: ARG002 - labels need it
+        """The number of the best entry of every token, whose heads are in the tree.
+
+        [B, N, entries], [B, N] → [B, N]
+        """
         numbers: list[list[int]] = scores.argmax(-1).tolist()
         return numbers
 

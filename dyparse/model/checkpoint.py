@@ -1,7 +1,8 @@
 """Models on disk: a directory of data, never of code.
 
 model.safetensors   the weights
-config.yaml         system, encoder, heads and sizes, by name; versions of format and code
+config.yaml         system, encoder, heads and sizes, by name; calibration of confidences; versions
+                    of format and code
 vocabulary.json     what the training sentences hold, by feature and by head
 metrics.json        how good it is
 encoder/            files of the encoder, such as a language model's pieces, if it has any
@@ -10,7 +11,7 @@ manifest.sha256     the sha256 of each of them
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from dyparse.model.checkpoint_files import (
     shortened,
     write_files,
 )
+from dyparse.model.confidence import Calibration
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.model.plain_yaml import load_plain_yaml
@@ -50,7 +52,7 @@ from dyparse.version import __version__
 
 FORMAT_VERSION = 5
 CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
-PARTS = ("format_version", "dyparse", "torch", *CHOICES)
+PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
 NO_TENSORS = (  # raised by readers of tensors, about the file or about shapes and types in it
     SafetensorError,
@@ -70,17 +72,6 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
     Whenever this is cut short, the directory holds the old model, the new one, or something that
     `read_checkpoint` refuses.
     """
-    chosen = parts.config
-    config = {
-        "format_version": FORMAT_VERSION,
-        "dyparse": __version__,
-        "torch": str(torch.__version__),
-        "system": describe(chosen.system),
-        "encoder": describe(chosen.encoder),
-        "tokenizer": describe(chosen.tokenizer),
-        "heads": [describe(head) for head in chosen.heads],
-        "network": asdict(chosen.sizes),
-    }
     weights = {
         name: tensor.detach()
         .to("cpu", saved_type(name, tensor, parts.network))
@@ -95,13 +86,34 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
         )
     own_files = {ENCODER: parts.network.encoder.files(), TOKENIZER: parts.tokenizer.files()}
     contents = {
-        CONFIG: yaml.safe_dump(config, sort_keys=False).encode(),
+        CONFIG: _config_of(parts),
         VOCABULARY: parts.vocabulary.to_json().encode(),
         WEIGHTS: save_tensors(weights),
         METRICS: _as_json(metrics),
         **{f"{part}/{name}": own for part in own_files for name, own in own_files[part].items()},
     }
     write_files(directory, contents)
+
+
+def write_config(directory: Path, parts: ModelParts) -> None:
+    """Replace the config of a model, when its calibration has changed."""
+    rewrite_file(directory, CONFIG, _config_of(parts))
+
+
+def _config_of(parts: ModelParts) -> bytes:
+    chosen = parts.config
+    config = {
+        "format_version": FORMAT_VERSION,
+        "dyparse": __version__,
+        "torch": str(torch.__version__),
+        "system": describe(chosen.system),
+        "encoder": describe(chosen.encoder),
+        "tokenizer": describe(chosen.tokenizer),
+        "heads": [describe(head) for head in chosen.heads],
+        "network": asdict(chosen.sizes),
+        "calibration": asdict(parts.calibration),
+    }
+    return yaml.safe_dump(config, sort_keys=False).encode()
 
 
 def write_metrics(directory: Path, metrics: dict[str, Any]) -> None:
@@ -119,6 +131,7 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
     try:
         with no_new_imports():
             chosen = _restored(config)
+            calibration = construct(Calibration, config["calibration"], "calibration")
             parts = _filled(chosen, vocabulary, own_files, files)
     except NotImportedError as error:
         raise CheckpointError(f"{files.directory}: {shortened(str(error))}") from error
@@ -127,7 +140,7 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
     if set(parts.network.encoder.files()) != set(own_files[ENCODER]):
         raise damaged(files.directory / ENCODER, "other files than the encoder has")
     files.read(METRICS)
-    return parts
+    return replace(parts, calibration=calibration)
 
 
 def _restored(config: dict[str, Any]) -> ModelConfig:

@@ -13,18 +13,21 @@ import torch
 from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
-from dyparse.data.batch import Collator
+from dyparse.data.batch import Collator, n_words
+from dyparse.data.columns.confidences import with_confidences
 from dyparse.data.document import Document
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
-from dyparse.decoding import Decoding
+from dyparse.decoding import Decoding, GivesProbabilities
 from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
 from dyparse.encoder import new_files
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
 from dyparse.feature import missing_columns
+from dyparse.head import LABELS
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
+from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
 from dyparse.model.inputs import (
     Input,
     Words,
@@ -88,6 +91,14 @@ class Parser:
     precision: str = "float32"  # of the network; see dyparse.tensors.precision
     decoding: Decoding = GREEDY
     keep: tuple[str, ...] = ()  # columns that stay as they are given: upos, xpos, feats, lemma
+    confidence: bool = False  # whether tokens get `head_confidence` and `label_confidence`
+
+    def __post_init__(self) -> None:
+        if self.confidence and not isinstance(self.decoding, GivesProbabilities):
+            raise ConfigError(
+                f"confidence: the decoding {name_of(self.decoding)} gives no probabilities; parse "
+                "without confidence, or with decoding greedy"
+            )
 
     @classmethod
     def of(cls, parts: ModelParts) -> "Parser":
@@ -99,6 +110,7 @@ class Parser:
         """A parser that knows the words of the sentences; its weights come from torch's random
         generator.
         """
+        config = config.fitted(sentences)
         vocabulary, files = config.vocabulary(sentences), new_files(config.encoder, sentences)
         return cls.of(ModelParts(config, vocabulary, config.network(vocabulary, files)))
 
@@ -110,6 +122,8 @@ class Parser:
         precision: str = "float32",
         decoding: str = "greedy",
         keep: Iterable[str] = (),
+        *,
+        confidence: bool = False,
     ) -> "Parser":
         """The parser saved in a model directory or in the directory of a run, in an installed
         package (by its name), or on the Hugging Face Hub (hf://OWNER/NAME).
@@ -119,7 +133,8 @@ class Parser:
         For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
         dyparse.decoding: a name, or the dotted path of a class of one's own. Tags and lemmas that
         the model predicts replace those of the input, except for columns to `keep`: there only
-        words without a value get one.
+        words without a value get one. With `confidence`, tokens also have `head_confidence` and
+        `label_confidence`, which are written in MISC.
         """
         require_precision(precision, "precision")
         try:
@@ -128,7 +143,8 @@ class Parser:
             raise ConfigError(f"decoding: {error}") from error
         parser = cls.of(read_checkpoint(find_model(directory)))
         parser.model.to(find_device(str(device))).eval()
-        return replace(parser, precision=precision, decoding=chosen, keep=kept_columns(keep))
+        parser = replace(parser, precision=precision, decoding=chosen, keep=kept_columns(keep))
+        return replace(parser, confidence=confidence)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
@@ -260,10 +276,29 @@ class Parser:
     @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
+        if self.confidence:
+            calibrate = self.parts.calibration
+            pairs = self.parse_with_odds(sentences)
+            return [with_confidences(parsed, *calibrate(odds)) for parsed, odds in pairs]
         encoded, scorer, words = self.encode(sentences)
         threads = torch.get_num_threads()
         heads = self.decoding.decode(self.system, scorer, words, n_threads=threads)
         return self.with_predictions(sentences, encoded, heads)
+
+    @torch.inference_mode()
+    def parse_with_odds(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Odds]]:
+        """The same trees, and the log-odds of their heads and labels, not calibrated."""
+        assert isinstance(self.decoding, GivesProbabilities)
+        encoded, scorer, words = self.encode(sentences)
+        heads, log_probability = self.decoding.decode_with_probabilities(
+            self.system, scorer, words, n_threads=torch.get_num_threads()
+        )
+        parsed = self.with_predictions(sentences, encoded, heads)
+        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
+        with scorer_precision(self.precision, self.model.device):
+            scores = self.model.head_scores(LABELS, encoded, tree)
+        labels = label_odds(scores, dict(self.model.head_items())[LABELS].targets(parsed))
+        return list(zip(parsed, odds_by_sentence(words, log_probability, labels), strict=True))
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedBatch:
         """The vectors of all tokens, and the scorer of moves over them."""
@@ -282,12 +317,14 @@ class Parser:
         self, sentences: Sequence[Sentence], encoded: Encoded, heads: NDArray[np.int32]
     ) -> list[Sentence]:
         """The sentences with these trees [B, N], and with the predictions of all heads."""
+        heads = of_words(heads, sentences)
         (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
         for name, head in self.model.head_items():
             with scorer_precision(self.precision, self.model.device):
-                predicted = head.predict(self.model.head_scores(name, encoded, tree))  # [B, N]
+                scores = self.model.head_scores(name, encoded, tree)
+            predicted = head.predict(scores, heads)  # [B, N]
             for s, row, of_sentence in zip(sentences, predicted, columns, strict=True):
                 new = head.columns(s, row[1 : len(s) + 1])
                 kept = {name: filled_in(s, name, new[name]) for name in self.keep if name in new}
@@ -309,6 +346,12 @@ class Parser:
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
+
+
+def of_words(heads: NDArray[np.int32], sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+    """[B, N]: the same heads, but 0 for the root and beyond the last word of a sentence."""
+    token = np.arange(heads.shape[1])
+    return np.where((token > 0) & (token <= n_words(sentences)[:, None]), heads, 0)
 
 
 def kept_columns(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The parts of a model: the choices it was made from, its vocabulary, and the network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -12,8 +12,9 @@ from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
 from dyparse.feature import Feature, load_features
-from dyparse.head import Head, HeadChoice, require_heads, require_writable
+from dyparse.head import FitsOptions, Head, HeadChoice, require_heads, require_writable
 from dyparse.head._tags import TagOptions
+from dyparse.model.confidence import UNCALIBRATED, Calibration
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
 from dyparse.system import System
@@ -40,6 +41,11 @@ class ModelConfig:
         """All choices that a model directory names."""
         features = load_features(self.encoder.features, "encoder.features")
         return [self.system, self.encoder, self.tokenizer, *self.heads, *features]
+
+    def fitted(self, sentences: Sequence[Sentence]) -> "ModelConfig":
+        """The same with all options decided that heads learn from the training sentences."""
+        heads = [h.fitted(sentences) if isinstance(h, FitsOptions) else h for h in self.heads]
+        return replace(self, heads=heads)
 
     def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
         """The vocabularies of all features and heads, from the training sentences."""
@@ -93,12 +99,13 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class ModelParts:
-    """A model: its configuration, vocabulary, network, and the tokenizer for raw text."""
+    """A model: its configuration, vocabulary, network, tokenizer, and how sure its scores are."""
 
     config: ModelConfig
     vocabulary: Vocabulary
     network: Model = field(repr=False)
     tokenizer: Tokenizer = PLAIN
+    calibration: Calibration = UNCALIBRATED
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""

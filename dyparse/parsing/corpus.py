@@ -29,6 +29,14 @@ if TYPE_CHECKING:  # torch is slow to import
     from dyparse.model.parser import Parser
 
 GZIP = ".gz"
+DECISIVE = (  # settings that the output depends on
+    "input_format",
+    "max_tokens_per_batch",
+    "precision",
+    "decoding",
+    "keep",
+    "confidence",
+)
 MOST_ATTEMPTS = 3  # at a file, if the processes that parse it die
 
 
@@ -60,6 +68,7 @@ class Record:
     precision: str
     decoding: str
     keep: str
+    confidence: bool
     size: int  # of the input, as are mtime_ns and sha256
     mtime_ns: int
     sha256: str
@@ -145,8 +154,7 @@ def is_finished(job: Job, settings: Settings) -> bool:
     try:
         record = Record(**json.loads(job.record.read_bytes()))
         now, output_size = os.stat(job.source), os.stat(job.output).st_size
-        names = ("input_format", "max_tokens_per_batch", "precision", "decoding", "keep")
-        if any(getattr(settings, name) != getattr(record, name) for name in names):
+        if any(getattr(settings, name) != getattr(record, name) for name in DECISIVE):
             return False
         found = (settings.digest, now.st_size, output_size)
         if found != (record.model, record.size, record.output_size):
@@ -181,6 +189,7 @@ def parse_file(
             precision=settings.precision,
             decoding=settings.decoding,
             keep=settings.keep,
+            confidence=settings.confidence,
             size=source.st_size,
             mtime_ns=source.st_mtime_ns,
             sha256=sha256_of(job.source),

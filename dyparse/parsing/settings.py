@@ -25,6 +25,7 @@ class Settings:
     precision: str = "auto"
     decoding: str = "greedy"
     keep: str = ""  # columns of tags that stay as they are given, with commas between them
+    confidence: bool = False  # whether MISC gets the confidences of heads and labels
     on_error: str = STOP  # or SKIP, at a malformed sentence
     imports: tuple[str, ...] = ()  # modules with classes that the model needs
     digest: str = ""  # of the model that all processes must have; empty for any
@@ -39,7 +40,8 @@ def load_parser(settings: Settings) -> "Parser":
 
     device = use_device(settings.device, settings.threads)
     keep = filter(None, settings.keep.replace(" ", "").lower().split(","))
-    parser = Parser.load(settings.model, device, settings.precision, settings.decoding, keep)
+    how = (settings.precision, settings.decoding, keep)
+    parser = Parser.load(settings.model, device, *how, confidence=settings.confidence)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
             f"{settings.model}: not the model that the command started with: it was replaced, or "

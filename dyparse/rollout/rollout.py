@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dyparse.data.sentence import NONE
 from dyparse.exploration import Choice, Exploration, follow
 from dyparse.exploration.explore import Explore
+from dyparse.rollout.probability import add_log_probability
 from dyparse.rollout.scorer import Scorer, score, table_rows
 from dyparse.runtime.kernels import cached_njit, njit
 from dyparse.system import (
@@ -83,22 +84,31 @@ def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
 
     def roll_out(start: int, stop: int) -> slice:
         t = int(first[start])
-        return slice(t, _rollout(choices, scorer, batch, prepared, visited, (start, stop, t)))
+        return slice(t, _rollout(choices, scorer, batch, prepared, visited, None, (start, stop, t)))
 
     parts = _in_chunks(roll_out, words, threads)
     return VisitedStates(*(np.concatenate([array[part] for part in parts]) for array in visited))
 
 
 def decode_greedily(
-    system: System, scorer: Scorer, words: NDArray[np.int32], *, threads: int = 1
+    system: System,
+    scorer: Scorer,
+    words: NDArray[np.int32],
+    *,
+    threads: int = 1,
+    log_probability: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """[B, N]: the heads if the legal move with the highest score is taken in every state."""
+    """[B, N]: the heads if the legal move with the highest score is taken in every state.
+
+    To log_probability [B, N] that of the decisions about each word's head is added, see
+    `add_log_probability`; without it nothing of the kind is computed.
+    """
     states = system.start(words)
     batch = (states, np.zeros(len(words), dtype=np.uint64))
     choices = (system.options, GREEDY.policy, 1)
 
     def roll_out(start: int, stop: int) -> int:
-        return _rollout(choices, scorer, batch, None, None, (start, stop, 0))
+        return _rollout(choices, scorer, batch, None, None, log_probability, (start, stop, 0))
 
     _in_chunks(roll_out, words, threads)
     return system.heads(states)
@@ -133,8 +143,14 @@ def copy(source: Any, target: Any) -> None:
 
 
 @cached_njit
-def _rollout(
-    choices: Any, scorer: Scorer, batch: Any, gold: Any, visited: Any, rows: tuple[int, int, int]
+def _rollout(  # noqa: PLR0913, PLR0917 - one each for what may be None, and then is not compiled
+    choices: Any,
+    scorer: Scorer,
+    batch: Any,
+    gold: Any,
+    visited: Any,
+    log_probability: Any,
+    rows: tuple[int, int, int],
 ) -> int:
     """Roll out sentences start … stop − 1, recording their states from position t on.
 
@@ -163,7 +179,8 @@ def _rollout(
                 copy(costs, true_costs)
                 prefer(options, states, i, gold, is_legal, costs)
                 canonical = static(options, states, i, gold, is_legal, costs)
-            move = follow(policy, epoch, Choice(scores, is_legal, costs, canonical), random, i)
+            choice = Choice(scores, is_legal, costs, canonical)
+            move = follow(policy, epoch, choice, random, i)
             if visited is not None:
                 copy(table_row, visited.features[t])
                 copy(is_legal, visited.legal[t])
@@ -171,6 +188,8 @@ def _rollout(
                 visited.paid[t] = true_costs[move]
                 visited.move[t] = move
                 visited.sentence[t] = i
+            if log_probability is not None:
+                add_log_probability(options, states, i, choice, move, log_probability)
             take_move(options, states, i, move)
             t += 1
     return int(t)

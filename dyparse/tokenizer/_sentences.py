@@ -9,8 +9,8 @@ and `SpacesInToken=` for a token with other white space inside than single space
 import re
 from collections.abc import Sequence
 
+from dyparse.data.columns.cells import NO_SPACE
 from dyparse.data.sentence import NONE, Sentence
-from dyparse.data.token_lines import NO_SPACE
 from dyparse.errors import TreebankError
 from dyparse.tokenizer._spans import Token
 

@@ -27,7 +27,7 @@ from dyparse.errors import (
     DyparseWarning,
     NoSplitError,
 )
-from dyparse.evaluation.measure import keep_result, measure_splits
+from dyparse.evaluation.measure import calibrate, keep_result, measure_splits
 from dyparse.evaluation.run_result import (
     RESULT,
     Cell,
@@ -39,7 +39,7 @@ from dyparse.evaluation.run_result import (
 from dyparse.feature import load_features, missing_columns
 from dyparse.head import load_heads
 from dyparse.logger import Logger
-from dyparse.model.checkpoint import read_metrics, write_metrics
+from dyparse.model.checkpoint import read_metrics, write_config, write_metrics
 from dyparse.model.checkpoint_files import MODEL
 from dyparse.model.parser import Parser
 from dyparse.model.parts import ModelConfig
@@ -326,11 +326,14 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
     # Again: a kill may have come between results that were being written and their checksum.
     with saved_by_training():
         write_metrics(model, {"best_epoch": best_epoch})
+        write_config(model, run.parser.parts)
         best = Parser.load(model, run.device)
+    calibration, of_confidence = calibrate(best, run.splits["dev"])
+    write_config(model, replace(best.parts, calibration=calibration))
     measured = measure_splits(best, run.splits)
     results = {split: found.figures() for split, found in measured.items()}
     print_line(result_table(results))
-    write_metrics(model, {"best_epoch": best_epoch, **results})
+    write_metrics(model, {"best_epoch": best_epoch, **results, "confidence": of_confidence})
     system, exploration, loss = map(
         text_of, (run.parser.system, run.plan.exploration, run.plan.loss)
     )

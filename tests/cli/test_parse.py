@@ -1,6 +1,7 @@
 """The `dyparse parse` command in one process: bytes in, bytes out, errors and options."""
 
 import functools
+import re
 import subprocess
 import sys
 
@@ -61,6 +62,18 @@ def test_a_file_is_parsed_and_only_heads_and_labels_change(
     assert status == 0
     assert f"{len(DEV)} sentences" in report
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.conllu", "out.conllu"]
+
+
+def test_confidences_go_into_misc_and_nothing_else_changes(command, file, model_directory):
+    path = file("in.conllu", TEXT)
+    plain, sure = (command(model_directory, path, *more) for more in ([], ["--confidence"]))
+    assert plain[0] == sure[0] == 0
+    one, other = ([line.split("\t") for line in out.splitlines()] for out in (plain[1], sure[1]))
+    assert [cells[:9] for cells in one] == [cells[:9] for cells in other]
+    added = [cells[9] for cells in other if cells[0].isdigit() and len(cells) == 10]
+    assert added
+    for misc in added:
+        assert re.search(r"(^|\|)HeadConfidence=[01]\.\d{4}\|LabelConfidence=[01]\.\d{4}$", misc)
 
 
 def test_several_files_are_parsed_in_order_also_without_final_newlines(

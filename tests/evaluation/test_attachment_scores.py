@@ -250,12 +250,23 @@ def test_the_table_is_aligned_and_shows_every_figure():
     report = score_report([GOLD, SHORT], [PREDICTED, SHORT])
     lines = str(report).splitlines()
     blocks = [block.splitlines() for block in str(report).split("\n\n")]
-    assert [len({len(line) for line in block}) for block in blocks] == [1, 1, 1, 1]
+    assert [len({len(line) for line in block}) for block in blocks] == [1, 1, 1, 1, 1]
     assert [line.split()[-2:] for line in lines if line.startswith("UAS")] == [["80.00", "87.50"]]
     assert [line.split()[-2:] for line in lines if line.startswith("words")] == [["10", "8"]]
-    rows = {line.split()[0]: line.split()[1:] for line in blocks[3][1:]}
+    rows = {line.split()[0]: line.split()[1:] for line in blocks[-1][1:]}
     assert rows.keys() == report.by_label.keys()
     assert rows["mark"] == ["0", "1", "-", "0.00", "0.00"]
+
+
+def test_heads_with_two_subjects_or_objects_are_counted_in_gold_and_predicted_trees():
+    gold = GOLD.with_tree(
+        [2, 0, *[2] * (len(GOLD) - 2)], ["obj", "root"] + ["obl"] * (len(GOLD) - 2)
+    )
+    predicted = gold.with_tree(gold.head, ["nsubj" if k != "root" else k for k in gold.label])
+    several = score_report([gold, gold], [predicted, gold]).several
+    assert (several["subject"].gold, several["subject"].predicted) == (0, 1)
+    assert (several["object"].gold, several["object"].predicted) == (0, 0)
+    assert "heads with two subjects or more" in str(score_report([gold], [gold]))
 
 
 @pytest.mark.parametrize("score", [attachment_scores, score_report])

@@ -65,7 +65,8 @@ def test_predictions_are_written_as_labels():
     sentence = SENTENCES[0]
     columns = HEAD.columns(sentence, [k % 3 for k in range(len(sentence))])
     assert columns["label"][:4] == ["det", "obj", "root", "det"]
-    assert HEAD.predict(torch.tensor([[[0.0, 2.0, 1.0], [3.0, 2.0, 1.0]]])) == [[1, 0]]
+    scores = torch.tensor([[[0.0, 2.0, 1.0], [3.0, 2.0, 1.0]]])
+    assert HEAD.predict(scores, np.zeros((1, 2), np.int32)) == [[1, 0]]
 
 
 @pytest.mark.parametrize("label", ["", "a\tb", "a\n", "\r", "a\0b"])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dyparse.data.columns.cells import RANGE
 from dyparse.data.sentence import DEPREL, HEAD, Sentence
-from dyparse.data.token_lines import RANGE
 
 COLUMNS = (2, 3, 4, 5, DEPREL)  # LEMMA, UPOS, XPOS, FEATS and DEPREL, which may be wrong
 CHANGED_TOKENS, CHANGED_SENTENCES, WRONG = 0.04, 0.1, 0.1  # how much of each

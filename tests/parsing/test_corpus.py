@@ -94,6 +94,7 @@ def test_a_file_is_finished_until_model_options_input_or_output_change(
     assert not is_finished(job, replace(settings, input_format="text"))
     assert not is_finished(job, replace(settings, max_tokens_per_batch=100))
     assert not is_finished(job, replace(settings, precision="float32"))
+    assert not is_finished(job, replace(settings, confidence=True))
     os.utime(job.source)  # touched, not changed
     assert is_finished(job, settings)
     Path(job.source).write_text(TEXT.swapcase())  # the same size

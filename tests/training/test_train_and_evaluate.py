@@ -18,8 +18,11 @@ from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.evaluation.evaluate import evaluate
+from dyparse.evaluation.measure import calibrate
 from dyparse.evaluation.score_report import CORE
 from dyparse.logger.none import NoLogger
+from dyparse.model.confidence import UNCALIBRATED
+from dyparse.model.parser import Parser
 from dyparse.training.messages import next_commands
 from dyparse.training.run import train
 from dyparse.treebank import ud
@@ -123,6 +126,15 @@ def test_the_table_of_results_is_that_of_the_model_that_was_kept(debug_run):
     best = max(epochs_of(directory), key=lambda figures: figures["dev_las"])
     assert metrics["best_epoch"] == best
     assert metrics["dev"]["las"] == best["dev_las"]
+
+
+def test_confidences_are_calibrated_on_dev(debug_run):
+    _, directory = debug_run
+    metrics = json.loads((directory / "model" / "metrics.json").read_text())
+    parser = Parser.load(directory / "model")
+    calibration, figures = calibrate(parser, sample("dev")[:40])
+    assert parser.parts.calibration == calibration != UNCALIBRATED
+    assert metrics["confidence"] == figures
 
 
 def test_the_same_seed_gives_the_same_bytes_in_another_process(debug_run, tmp_path):

@@ -1,4 +1,4 @@
-"""Lines of CoNLL-U that are made here, or come from elsewhere than a file: checked one by one."""
+"""Cells of CoNLL-U: the names of the columns, and what can be written in them."""
 
 import re
 from collections.abc import Sequence
@@ -17,6 +17,21 @@ def space_after(cells: list[str]) -> str:
     return "" if NO_SPACE in cells[-1].split("|") else " "
 
 
+def joined_words(lines: Sequence[str], word_lines: Sequence[int], forms: Sequence[str]) -> str:
+    """Words with their spaces; the form of a range stands for its words."""
+    pieces, covered, number = [], 0, 0
+    for index, line in enumerate(lines[: word_lines[-1] + 1]):
+        cells = line.rstrip("\r\n").split("\t")
+        is_word = index == word_lines[number]
+        number += is_word
+        if is_word and number > covered:
+            pieces += [forms[number - 1], space_after(cells)]
+        elif not is_word and (span := RANGE.fullmatch(cells[0])):
+            covered = int(span[1])
+            pieces += [cells[1], space_after(cells)]
+    return "".join(pieces[:-1])
+
+
 def token_range(lines: Sequence[str], index: int, word: int) -> tuple[int, int] | None:
     """TokenRange of the line of a word, or of the multiword token that it is in."""
     while index >= 0 and not lines[index].startswith("#"):
@@ -30,6 +45,7 @@ def token_range(lines: Sequence[str], index: int, word: int) -> tuple[int, int] 
 
 
 def require_text(line: str) -> None:
+    """TreebankError if UTF-8 cannot encode a line, or if it contains NUL."""
     try:
         line.encode()
     except UnicodeEncodeError as error:
@@ -45,6 +61,7 @@ def require_text(line: str) -> None:
 
 
 def sound_columns(line: str) -> list[str]:
+    """The cells of a line; TreebankError if it does not have ten that are not empty."""
     columns = line.split("\t")
     if len(columns) != len(FIELDS) or "" in columns or "\n" in line or "\r" in line:
         quoted = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
