@@ -188,7 +188,8 @@ def _filled(
 
 def _tokenizer(chosen: ModelConfig, own_files: dict[str, bytes], files: ModelFiles) -> Tokenizer:
     try:
-        return chosen.tokenizer.build(own_files)
+        with torch.random.fork_rng():  # fresh weights, which are replaced
+            return chosen.tokenizer.build(own_files)
     except ValueError as error:
         raise damaged(files.directory / TOKENIZER, str(error)) from error
 

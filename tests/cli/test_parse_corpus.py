@@ -107,7 +107,7 @@ def test_text_becomes_conllu(command, no_ray, parser, model_directory, tmp_path)
     (tmp_path / "in.txt").write_text("A dog barks.\n\nCats sleep.\n")
     out = tmp_path / "out"
     assert command(model_directory, tmp_path / "in.txt", "--input=lines", "-o", out)[0] == 0
-    wanted = "".join(s.to_conllu() for s in parser.parse(["A dog barks.", "Cats sleep."]))
+    wanted = parser("A dog barks.\n\nCats sleep.\n").to_conllu()
     assert (out / "in.conllu").read_text() == wanted
     assert no_ray == ["in.txt"]
 

@@ -39,7 +39,7 @@ def test_train_py_stops_with_a_message_and_writes_nothing(override, message, tmp
         ("output=a(1)", r"cannot be read as an option; with quotes it can: \"output='a\(1\)'\""),
         ("experiment=none", "there is no experiment 'none'; there are fast"),
         ("~nosuch", "nosuch"),
-        ("epochs=3", "option epochs: .* did you mean trainer.epochs?"),
+        ("epochs=3", "option epochs: .* did you mean .*trainer.epochs?"),
         ("exploration=dynamic", "no exploration 'dynamic'; .* dagger_replay, .* default, explore"),
         ("treebank=smaple", "expected sample, .* CoNLL-U file; did you mean 'sample'"),
         (

@@ -205,6 +205,7 @@ def test_the_axes_of_the_grid_and_the_machine_do_not_change_the_name_of_the_sett
         "trainer.learning_rate=0.1",
         "trainer.max_sentences=9",
         "trainer=debug",
+        "tokenizer=plain",
         "heads=[labels,tags]",
         "encoder._target_=outside.Encoder",
     ],

@@ -13,7 +13,13 @@ from dyparse.training.resume import NAME
 from helpers.tiny import PROJECT
 
 SMALL = [
-    *("trainer=debug", "trainer.epochs=4", "trainer.max_tokens_per_batch=60", "threads=1"),
+    *(
+        "trainer=debug",
+        "tokenizer=plain",
+        "trainer.epochs=4",
+        "trainer.max_tokens_per_batch=60",
+        "threads=1",
+    ),
     *("encoder.hidden=20", "encoder.layers=1", "network.hidden=20", "trainer.precision=float32"),
 ]
 AFTER_EVERY_BATCH = "checkpoint_minutes=0.0001"

@@ -28,7 +28,7 @@ def test_a_run_names_its_classes_and_says_what_the_model_needs(outside_run):
     printed = (outside_run / "printed.txt").read_text()
     assert "short_stack.ShortStack, my_training.Anneal, my_training.SquaredHinge;" in printed
     imports = "--import short_stack --import mylab.models"
-    assert f"dyparse parse {imports} run/model FILE.conllu" in printed
+    assert f"dyparse parse {imports} run/model FILE.txt" in printed
 
 
 def test_the_model_is_not_loaded_before_its_modules_are_imported(outside_run, monkeypatch):

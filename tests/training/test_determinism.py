@@ -4,7 +4,13 @@ import pytest
 from helpers.tiny import run
 
 SMALL = [
-    *("trainer=debug", "trainer.epochs=2", "trainer.max_sentences=60", "encoder.hidden=40"),
+    *(
+        "trainer=debug",
+        "tokenizer=plain",
+        "trainer.epochs=2",
+        "trainer.max_sentences=60",
+        "encoder.hidden=40",
+    ),
     *("network.hidden=40", "trainer.max_tokens_per_batch=200"),
 ]
 DATA = ("model.safetensors", "config.yaml", "vocabulary.json")

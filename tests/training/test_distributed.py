@@ -18,7 +18,13 @@ from dyparse.training.distributed import SINGLE, World, distributed_training
 from dyparse.training.resume import NAME
 
 SMALL = [
-    *("trainer=debug", "trainer.epochs=3", "trainer.max_tokens_per_batch=120", "threads=1"),
+    *(
+        "trainer=debug",
+        "tokenizer=plain",
+        "trainer.epochs=3",
+        "trainer.max_tokens_per_batch=120",
+        "threads=1",
+    ),
     *("encoder.hidden=20", "encoder.layers=1", "network.hidden=20", "trainer.precision=float32"),
 ]
 

@@ -79,7 +79,13 @@ def test_a_state_of_other_frozen_layers_is_refused(tiny_pretrained, tmp_path):
 
 
 SMALL = [
-    *("encoder=transformer", "trainer=debug", "trainer.max_sentences=8", "threads=1"),
+    *(
+        "encoder=transformer",
+        "trainer=debug",
+        "tokenizer=plain",
+        "trainer.max_sentences=8",
+        "threads=1",
+    ),
     *("encoder.features=[upos]", "encoder.hidden=12", "network.hidden=12", "encoder.overlap=16"),
 ]
 SECRET = "a-private-directory"

@@ -29,7 +29,13 @@ SETTINGS = TrainingSettings(
 )
 TIMES = {"seconds", "tokens_per_second"}
 SMALL = [
-    *("trainer=debug", "trainer.epochs=4", "trainer.max_tokens_per_batch=60", "threads=1"),
+    *(
+        "trainer=debug",
+        "tokenizer=plain",
+        "trainer.epochs=4",
+        "trainer.max_tokens_per_batch=60",
+        "threads=1",
+    ),
     *("encoder.hidden=20", "encoder.layers=1", "network.hidden=20", "trainer.precision=float32"),
 ]
 

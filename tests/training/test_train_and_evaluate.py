@@ -17,12 +17,15 @@ from dyparse.cli.main import main
 from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, TreebankError
+from dyparse.evaluation.conll18.scores import conll18_scores
 from dyparse.evaluation.evaluate import evaluate
 from dyparse.evaluation.measure import calibrate
 from dyparse.evaluation.score_report import CORE
 from dyparse.logger.none import NoLogger
 from dyparse.model.confidence import UNCALIBRATED
 from dyparse.model.parser import Parser
+from dyparse.tokenizer import restored_text
+from dyparse.tokenizer.plain import Plain
 from dyparse.training.messages import next_commands
 from dyparse.training.run import train
 from dyparse.treebank import ud
@@ -32,7 +35,14 @@ CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}
 FIGURES = ("epoch", "loss", "cost_per_state", "dev_uas", "dev_las", "tokens_per_second")
 TIMES = ("seconds", "tokens_per_second", "sentences_per_second")
 SMALL = [
-    *("trainer=debug", "threads=1", "network.hidden=16", "encoder.hidden=16", "encoder.layers=1"),
+    *(
+        "trainer=debug",
+        "tokenizer=plain",
+        "threads=1",
+        "network.hidden=16",
+        "encoder.hidden=16",
+        "encoder.layers=1",
+    ),
     *("trainer.max_tokens_per_batch=60", "trainer.learning_rate=1e-2", "trainer.epochs=2"),
 ]
 
@@ -87,7 +97,7 @@ def test_train_py_writes_metrics_and_a_complete_model_and_says_where(debug_run):
     }
     assert {path.name for path in (directory / "model").iterdir()} == {
         *("config.yaml", "metrics.json", "model.safetensors", "vocabulary.json"),
-        "manifest.sha256",
+        *("manifest.sha256", "tokenizer"),
     }
     assert f"dyparse parse outputs/{directory.name}/model" in printed
     assert f"dyparse evaluate model=outputs/{directory.name}/model" in printed
@@ -117,10 +127,10 @@ def test_the_table_of_results_is_that_of_the_model_that_was_kept(debug_run):
     printed, directory = debug_run
     metrics = json.loads((directory / "model" / "metrics.json").read_text())
     for split in ("dev", "test"):
-        found = re.search(rf"^{split} +([\d.]+) +([\d.]+) +([\d,]+|-)$", printed, re.MULTILINE)
-        assert found, printed
-        uas, las, speed = found.groups()
-        assert (uas, las) == (f"{metrics[split]['uas']:.2f}", f"{metrics[split]['las']:.2f}")
+        found = next(line for line in printed.splitlines() if line.startswith(f"{split}  "))
+        _, *scores, speed = found.split()
+        names = ("uas", "las", *(f"{tag}_accuracy" for tag in ("upos", "xpos", "feats", "lemma")))
+        assert scores == [f"{metrics[split][name]:.2f}" for name in names]
         assert metrics[split]["sentences"] == 40
         assert ("sentences_per_second" in metrics[split]) == (speed != "-") == (split == "dev")
     best = max(epochs_of(directory), key=lambda figures: figures["dev_las"])
@@ -176,7 +186,27 @@ def test_evaluate_py_writes_what_it_prints_and_only_heads_and_relations_differ(
     for before, after in zip(gold, parsed, strict=True):
         pairs = zip(before.split("\t"), after.split("\t"), strict=True)
         changed |= {column for column, (a, b) in enumerate(pairs, 1) if a != b}
-    assert changed == {7, 8}
+    assert changed == {3, 4, 5, 6, 7, 8}
+
+
+def test_raw_text_is_evaluated_as_in_the_shared_task(debug_run, tmp_path):
+    _, directory = debug_run
+    out = tmp_path / "parsed.conllu"
+    report = dyparse.evaluate(directory, split="dev", text=True, conllu=out, threads=1)
+    assert 80 < report.tokens.f1 < 100
+    assert report == conll18_scores(sample("dev"), list(read_sentences(out, trees=True)))
+    assert restored_text(read_sentences(out, trees=True)) == restored_text(sample("dev"))
+
+
+def test_a_treebank_without_text_gets_the_plain_tokenizer(tmp_path, capsys):
+    bare = [Sentence.from_words(s.form).with_tree(s.head, s.label) for s in sample("dev")[:20]]
+    path = write(tmp_path / "bare.conllu", bare)
+    files = ["treebank=files", f"treebank.train={path}"]
+    trained_here(tmp_path / "run", *files, "tokenizer=learned", "trainer.epochs=1")
+    assert "tokenizer plain, for none can be learned: " in capsys.readouterr().out
+    parser = dyparse.load(tmp_path / "run")
+    assert isinstance(parser.tokenizer, Plain)
+    assert parser("A dog. It sleeps.")[1].upos == ["_"] * 3
 
 
 def test_evaluation_of_files_agrees_with_the_results_of_the_training(tmp_path, capsys):
@@ -289,7 +319,7 @@ def test_a_directory_may_be_called_like_a_number(name, tmp_path, monkeypatch):
 def test_printed_commands_work_with_any_name_of_a_directory(name, saved, tmp_path):
     model = saved.rename(tmp_path / name)
     lines = dict(line.split(None, 1) for line in next_commands(model, Sample()).splitlines())
-    assert shlex.split(lines["parse"]) == ["dyparse", "parse", str(model), "FILE.conllu"]
+    assert shlex.split(lines["parse"]) == ["dyparse", "parse", str(model), "FILE.txt"]
     _, _, *overrides = shlex.split(lines["evaluate"])
     assert configured("evaluate", *overrides).model == str(model)
 
@@ -365,9 +395,9 @@ def test_a_column_that_the_encoder_reads_and_the_treebank_lacks_stops_it(tmp_pat
     with pytest.raises(
         ConfigError, match=r"reads UPOS, but that column of bare is empty; .*features"
     ):
-        trained_here("run", "treebank=files", file)
+        trained_here("run", "treebank=files", "experiment=gold_tags", file)
     assert not Path("run").exists()
-    trained_here("tagged", "trainer.max_sentences=4", "trainer.epochs=1")
+    trained_here("tagged", "experiment=gold_tags", "trainer.max_sentences=4", "trainer.epochs=1")
     overrides = ["model=tagged/model", "treebank=files", "treebank.test=bare.conllu"]
     with pytest.raises(ConfigError, match=r"reads UPOS, but that column of bare is .*model"):
         evaluate(configured("evaluate", *overrides))
