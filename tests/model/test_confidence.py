@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 import torch
-from helpers.saved_models import assert_refused, rewrite_config
+from helpers.saved_models import MANIFEST, assert_refused, rewrite_config
 from helpers.tiny import sample
 
 import dyparse
@@ -169,6 +169,15 @@ def test_a_calibration_is_saved_and_loaded(saved, parser):
     assert again.parts.calibration == MADE
     again.save(saved.parent / "again", {})
     assert dyparse.load(saved.parent / "again").parts.calibration == MADE
+
+
+def test_a_calibration_that_was_interrupted_is_written_again(saved, parser):
+    manifest = (saved / MANIFEST).read_bytes()
+    checkpoint.write_config(saved, replace(parser.parts, calibration=MADE))
+    (saved / MANIFEST).write_bytes(manifest)  # killed before it got its name
+    assert_refused(saved, saved / "config.yaml", "sha256")
+    checkpoint.write_config(saved, parser.parts)  # as training does when it resumes
+    assert dyparse.load(saved).parts.calibration == UNCALIBRATED
 
 
 @pytest.mark.parametrize(
