@@ -42,7 +42,7 @@ from dyparse.logger import Logger
 from dyparse.model.checkpoint import read_metrics, write_config, write_metrics
 from dyparse.model.checkpoint_files import MODEL
 from dyparse.model.parser import Parser
-from dyparse.model.parts import ModelConfig
+from dyparse.model.parts import PLAIN, ModelConfig
 from dyparse.model.sizes import ScorerSizes
 from dyparse.runtime.console import print_line
 from dyparse.runtime.device import prepare_device, restoring_threads
@@ -239,6 +239,7 @@ def rehearse_loading(parser: Parser, sentences: Sequence[Sentence]) -> None:
     """ConfigError if a model with classes from outside the package could not be loaded again."""
     if not outside_modules(parser.parts.config.choices()):
         return
+    parser = parser.with_tokenizer(PLAIN, PLAIN)  # its own is not trained yet
     parsed = parser.parse(sentences)
     try:
         with TemporaryDirectory() as directory:

@@ -66,7 +66,8 @@ def outside_run(once: Callable[..., Path]) -> Path:
         (path / "mylab" / "treebanks.py").write_text(TREEBANKS)
         chosen = [f"~{choice}" for choice in CHOSEN]
         chosen += [f"+{choice}._target_={name}" for choice, name in CHOSEN.items()]
-        small = ["+treebank.n_sentences=10", "trainer=debug", "network.hidden=8", "threads=1"]
+        small = ["+treebank.n_sentences=10", "trainer=debug", "tokenizer=plain", "network.hidden=8"]
+        small += ["threads=1"]
         done = run("train.py", *chosen, *small, "output=run", cwd=path)
         assert done.returncode == 0, done.stderr
         (path / "printed.txt").write_text(done.stdout)
