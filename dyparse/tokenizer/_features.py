@@ -15,6 +15,7 @@ from dyparse.tokenizer._characters import PADDING, Characters, Ids, code_points,
 WORD = re.compile(r"\w+|[^\w\s]+")
 LONGEST_WORD = 40
 LEAST_SEEN = 3  # times in the training text, for a word of its own
+PREFIX = 4  # characters of a rare word
 MOST_WORDS = 4000
 UNKNOWN = PADDING + 1  # a word that is not known; PADDING is also where no word begins
 
@@ -31,10 +32,15 @@ class Features:
 
     @classmethod
     def of_text(cls, text: str) -> "Features":
-        """Those that are not rare in a training text."""
+        """Words that are not rare in a training text, and prefixes of the others."""
         counts = Counter(match[0].lower() for match in WORD.finditer(text))
-        frequent = [w for w, n in counts.items() if n >= LEAST_SEEN and len(w) <= LONGEST_WORD]
-        frequent.sort(key=lambda word: (-counts[word], word))
+        rare = {word: n for word, n in counts.items() if n < LEAST_SEEN}
+        prefixes: Counter[str] = Counter()
+        for word, n in rare.items():
+            prefixes[_prefix(word)] += n
+        seen = {**counts, **prefixes}
+        frequent = [w for w, n in seen.items() if n >= LEAST_SEEN and len(w) <= LONGEST_WORD]
+        frequent.sort(key=lambda word: (-seen[word], word))
         return cls(Characters.of_text(text).known, frequent[:MOST_WORDS])
 
     @property
@@ -56,5 +62,12 @@ class Features:
         """At the first character of each word its number.  → [n]"""
         numbers = np.full(len(passage), PADDING, dtype=np.int64)
         for match in WORD.finditer(passage):
-            numbers[match.start()] = self._number.get(match[0].lower(), UNKNOWN)
+            word = match[0].lower()
+            number = self._number.get(word) or self._number.get(_prefix(word), UNKNOWN)
+            numbers[match.start()] = number
         return numbers
+
+
+def _prefix(word: str) -> str:
+    """The start of a word, for those that are rare: the same for most forms of a lemma."""
+    return word[:PREFIX] + "*"
