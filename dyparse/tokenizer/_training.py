@@ -66,8 +66,8 @@ def train_tokenizer(
 
 def untrained(segmenter: Callable[[Features], Segmenter], gold: GoldText) -> LearnedTokenizer:
     """A tokenizer with fresh weights and all that is counted in the text."""
-    features = Features.of_text(gold.text)
     tokens = [token for tokens in gold.sentences for token in tokens]
+    features = Features.of_text(gold.text, tokens)
     rules = learn_rules((gold.text[token.start : token.end], token.words) for token in tokens)
     spaces = sorted(len(gold.text[token.start : token.end].split()) - 1 for token in tokens)
     most_spaces = min(spaces[-min(LEAST_WITH_SPACES, len(spaces))], MOST_SPACES)

@@ -34,7 +34,7 @@ class Learned:
     embedding: int = 32
     hidden: int = 64
     convolution: int = 9
-    dropout: float = 0.2
+    dropout: float = 0.1
     epochs: int = 10
     learning_rate: float = 5e-3
 
