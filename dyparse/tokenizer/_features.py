@@ -17,7 +17,6 @@ from dyparse.tokenizer._spans import Token
 WORD = re.compile(r"\w+|[^\w\s]+")
 LONGEST_WORD = 40
 LEAST_SEEN = 3  # times in the training text, for a word of its own
-PREFIX = 4  # characters of a rare word
 MOST_WORDS = 4000
 MOST_EXCEPTIONS = 10_000
 UNKNOWN = PADDING + 1  # a word that is not known; PADDING is also where no word begins
@@ -38,15 +37,10 @@ class Features:
 
     @classmethod
     def of_text(cls, text: str, tokens: Iterable[Token]) -> "Features":
-        """Words that are not rare in a training text, and prefixes of the others."""
+        """Those that are not rare in a training text."""
         counts = Counter(match[0].lower() for match in WORD.finditer(text))
-        rare = {word: n for word, n in counts.items() if n < LEAST_SEEN}
-        prefixes: Counter[str] = Counter()
-        for word, n in rare.items():
-            prefixes[_prefix(word)] += n
-        seen = {**counts, **prefixes}
-        frequent = [w for w, n in seen.items() if n >= LEAST_SEEN and len(w) <= LONGEST_WORD]
-        frequent.sort(key=lambda word: (-seen[word], word))
+        frequent = [w for w, n in counts.items() if n >= LEAST_SEEN and len(w) <= LONGEST_WORD]
+        frequent.sort(key=lambda word: (-counts[word], word))
         exceptions = learn_exceptions(text, tokens)[:MOST_EXCEPTIONS]
         return cls(Characters.of_text(text).known, frequent[:MOST_WORDS], exceptions)
 
@@ -69,12 +63,5 @@ class Features:
         """At the first character of each word its number.  → [n]"""
         numbers = np.full(len(passage), PADDING, dtype=np.int64)
         for match in WORD.finditer(passage):
-            word = match[0].lower()
-            number = self._number.get(word) or self._number.get(_prefix(word), UNKNOWN)
-            numbers[match.start()] = number
+            numbers[match.start()] = self._number.get(match[0].lower(), UNKNOWN)
         return numbers
-
-
-def _prefix(word: str) -> str:
-    """The start of a word, for those that are rare: the same for most forms of a lemma."""
-    return word[:PREFIX] + "*"
