@@ -2,12 +2,13 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dyparse.tokenizer._exceptions import joined_pieces
 from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer.plain import Plain
 
@@ -89,12 +90,18 @@ class Characters:
         return table[places]
 
 
-def rule_classes(text: str) -> Ids:
-    """What the rules of the tokenizer `plain` say of every character of a passage.  → [n]"""
+def rule_classes(text: str, exceptions: Collection[str]) -> Ids:
+    """What the rules of the tokenizer `plain` say of every character of a passage.  → [n]
+
+    Exceptions are tokens that they would cut; a sentence does not end with one of these.
+    """
     classes = np.full(len(text), Rule.OUTSIDE, dtype=np.int64)
     (sentences,) = Plain().sentences([text])
     for tokens in sentences:
         mark_tokens(classes, tokens)
+        for token in joined_pieces(text, tokens, exceptions):
+            classes[token.start : token.end - 1] = Rule.INSIDE
+            classes[token.end - 1] = Rule.TOKEN_END
     return classes
 
 

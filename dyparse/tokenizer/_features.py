@@ -1,41 +1,48 @@
 """What the network knows of every character: the character, the word that begins there, the rules.
 
-The rules are those of the tokenizer `plain`: the network learns where a treebank is unlike them,
-which takes less text and time than to learn all that they know.
+The rules are those of the tokenizer `plain`, with exceptions from the training text: the network
+learns where a treebank is unlike them, which takes less text and time than to learn all they know.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from dyparse.tokenizer._characters import PADDING, Characters, Ids, code_points, rule_classes
+from dyparse.tokenizer._exceptions import learn_exceptions
+from dyparse.tokenizer._spans import Token
 
 WORD = re.compile(r"\w+|[^\w\s]+")
 LONGEST_WORD = 40
 LEAST_SEEN = 3  # times in the training text, for a word of its own
 MOST_WORDS = 4000
+MOST_EXCEPTIONS = 10_000
 UNKNOWN = PADDING + 1  # a word that is not known; PADDING is also where no word begins
 
 
 class Features:
-    """Characters and words that the network knows."""
+    """Characters and words that the network knows, and the exceptions to the rules."""
 
-    def __init__(self, characters: str, words: Sequence[str]) -> None:
+    def __init__(self, characters: str, words: Sequence[str], exceptions: Sequence[str]) -> None:
         if len(set(words)) != len(words) or len(words) > MOST_WORDS:
             raise ValueError(f"words are not at most {MOST_WORDS} different ones")
+        if len(set(exceptions)) != len(exceptions) or len(exceptions) > MOST_EXCEPTIONS:
+            raise ValueError(f"exceptions are not at most {MOST_EXCEPTIONS} different ones")
         self.characters = Characters(characters)
+        self.exceptions = frozenset(exceptions)
         self.words = tuple(words)
         self._number = {word: number for number, word in enumerate(words, UNKNOWN + 1)}
 
     @classmethod
-    def of_text(cls, text: str) -> "Features":
+    def of_text(cls, text: str, tokens: Iterable[Token]) -> "Features":
         """Those that are not rare in a training text."""
         counts = Counter(match[0].lower() for match in WORD.finditer(text))
         frequent = [w for w, n in counts.items() if n >= LEAST_SEEN and len(w) <= LONGEST_WORD]
         frequent.sort(key=lambda word: (-counts[word], word))
-        return cls(Characters.of_text(text).known, frequent[:MOST_WORDS])
+        exceptions = learn_exceptions(text, tokens)[:MOST_EXCEPTIONS]
+        return cls(Characters.of_text(text).known, frequent[:MOST_WORDS], exceptions)
 
     @property
     def n_words(self) -> int:
@@ -48,7 +55,7 @@ class Features:
             [
                 self.characters.numbers(code_points(passage)),
                 self.word_numbers(passage),
-                rule_classes(passage),
+                rule_classes(passage, self.exceptions),
             ]
         )
 

@@ -57,6 +57,7 @@ class LearnedTokenizer:
             "format": FORMAT,
             "characters": self.features.characters.known,
             "words": list(self.features.words),
+            "exceptions": sorted(self.features.exceptions),
             "most_spaces": self.most_spaces,
             "multiword": self.rules.as_json(),
         }
@@ -71,7 +72,7 @@ def read_vocabulary(content: bytes) -> tuple[Features, MultiwordRules, int]:
         given: Any = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{VOCABULARY} is not JSON: {str(error)[:80]}") from error
-    expected = {"format", "characters", "words", "most_spaces", "multiword"}
+    expected = {"format", "characters", "words", "exceptions", "most_spaces", "multiword"}
     if not isinstance(given, dict) or set(given) != expected:
         raise ValueError(f"{VOCABULARY} is not an object of {', '.join(sorted(expected))}")
     if given["format"] != FORMAT:
@@ -79,14 +80,18 @@ def read_vocabulary(content: bytes) -> tuple[Features, MultiwordRules, int]:
             f"{VOCABULARY} has format {str(given['format'])[:20]!a}, expected {FORMAT}; it is of "
             "another version of dyparse"
         )
-    characters, words, spaces = given["characters"], given["words"], given["most_spaces"]
-    is_sound = isinstance(characters, str) and isinstance(words, list)
-    if not is_sound or not all(isinstance(word, str) for word in words):
-        raise ValueError(f"{VOCABULARY}: characters are not a text, or words not a list of texts")
+    characters, spaces = given["characters"], given["most_spaces"]
+    if not isinstance(characters, str):
+        raise ValueError(f"{VOCABULARY}: characters are not a text")
+    for name in ("words", "exceptions"):
+        texts = given[name]
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{VOCABULARY}: {name} are not a list of texts")
     if type(spaces) is not int or not 0 <= spaces <= MOST_SPACES:
         raise ValueError(f"{VOCABULARY}: most_spaces is not a number in 0..{MOST_SPACES}")
     try:
-        return Features(characters, words), MultiwordRules.from_json(given["multiword"]), spaces
+        features = Features(characters, given["words"], given["exceptions"])
+        return features, MultiwordRules.from_json(given["multiword"]), spaces
     except ValueError as error:
         raise ValueError(f"{VOCABULARY}: {error}") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ AVERAGE_DECAY = 0.99
 WARM_UP = 50  # updates
 LEAST_RATE = 0.02  # of the learning rate, at the end
 LARGEST_GRADIENT = 5.0
+LEAST_ERROR = 0.01  # percent; fewer do not count
 
 
 class TrainingPlan(NamedTuple):
@@ -52,11 +54,11 @@ def train_tokenizer(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(plan.seed)
         tokenizer = untrained(segmenter, train)
-        best = -1.0
+        best = -math.inf
         for epoch, average in enumerate(_epochs(tokenizer, train, plan), 1):
             figures = f1_scores(average, dev) if dev else {}
-            if sum(figures.values()) > best or not dev:
-                best, state = sum(figures.values()), copy.deepcopy(average.model.state_dict())
+            if quality(figures) > best or not dev:
+                best, state = quality(figures), copy.deepcopy(average.model.state_dict())
             if progress:
                 progress({"epoch": epoch, "epochs": plan.epochs, **figures})
     tokenizer.model.load_state_dict(state)
@@ -66,8 +68,8 @@ def train_tokenizer(
 
 def untrained(segmenter: Callable[[Features], Segmenter], gold: GoldText) -> LearnedTokenizer:
     """A tokenizer with fresh weights and all that is counted in the text."""
-    features = Features.of_text(gold.text)
     tokens = [token for tokens in gold.sentences for token in tokens]
+    features = Features.of_text(gold.text, tokens)
     rules = learn_rules((gold.text[token.start : token.end], token.words) for token in tokens)
     spaces = sorted(len(gold.text[token.start : token.end].split()) - 1 for token in tokens)
     most_spaces = min(spaces[-min(LEAST_WITH_SPACES, len(spaces))], MOST_SPACES)
@@ -149,6 +151,11 @@ def _update(model: Segmenter, optimizer: torch.optim.Optimizer, batch: Batch) ->
     loss.backward()  # type: ignore[no-untyped-call]  # torch does not annotate it
     torch.nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT)
     optimizer.step()
+
+
+def quality(figures: dict[str, float]) -> float:
+    """By which epochs are compared: few errors of each kind, relative to how many there are."""
+    return -sum(math.log(max(100 - figure, LEAST_ERROR)) for figure in figures.values())
 
 
 def f1_scores(tokenizer: LearnedTokenizer, gold: GoldText) -> dict[str, float]:

@@ -121,6 +121,8 @@ def damaged_vocabulary(learned: LearnedTokenizer, **changed) -> dict[str, bytes]
         {"words": ["a", "a"]},
         {"words": [1]},
         {"words": {}},
+        {"exceptions": ["Mr.", "Mr."]},
+        {"exceptions": [None]},
         {"most_spaces": -1},
         {"most_spaces": True},
         {"most_spaces": 10**9},
