@@ -41,6 +41,7 @@ from dyparse.treebank.ud import UD
 from dyparse.head import load_heads
 from dyparse.model.parts import ModelConfig
 
+READ = ["word", "subword", "upos"]  # as experiment=gold_tags
 LENGTHS = (10, 20, 50, 100, 200)
 PARSING_BATCH = 2000
 TRAIN_SCRIPT = Path(__file__).parents[1] / "train.py"
@@ -195,7 +196,9 @@ def sentences_of_length(sentences: list[Sentence], length: int, words: int) -> l
 
 def trained_session(system: str, sentences: list[Sentence], options: argparse.Namespace) -> Session:
     """A training after some steps."""
-    config = ModelConfig(systems.load(system), BiLSTM(), load_heads(["labels"]), ScorerSizes())
+    config = ModelConfig(
+        systems.load(system), BiLSTM(features=READ), load_heads(["labels"]), ScorerSizes()
+    )
     parser = Parser.untrained(config, sentences)
     plan = TrainingPlan(
         load("exploration", options.exploration), SetNLL(), sentences, sentences[:1], 1

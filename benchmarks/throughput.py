@@ -59,6 +59,7 @@ from dyparse.model.parts import ModelConfig
 from rollout_profile import kernel_fractions
 from stages import Stopwatch
 
+READ = ["word", "subword", "upos"]  # as experiment=gold_tags
 PARSING_BATCH = 2000
 WARM_UP = 5  # steps
 EPOCH = 3  # explorations explore from the second on; DAgger replays earlier rollouts
@@ -116,7 +117,9 @@ def measure_on(device: str, treebank: UD | Sample, options: argparse.Namespace) 
     """All measurements that were asked for, on one device."""
     sentences = treebank.read("train")
     system = dyparse.system.load(options.system)
-    encoder = Transformer(pretrained=options.pretrained) if options.pretrained else BiLSTM()
+    encoder = (
+        Transformer(pretrained=options.pretrained) if options.pretrained else BiLSTM(features=READ)
+    )
     config = ModelConfig(system, encoder, load_heads(["labels"]), ScorerSizes())
     parser = Parser.untrained(config, sentences)
     parser.model.to(find_device(device))

@@ -50,7 +50,7 @@ PEERS = {
 
 def word_peers(options: argparse.Namespace) -> list[Peer]:
     """The parsers of gold words."""
-    experiments = options.dyparse or [dyparse_itself.DEFAULT, "fast"]
+    experiments = options.dyparse or ["gold_tags", "fast_gold_tags"]
     own = peer_of("dyparse", dyparse_itself, dyparse_itself.rows(experiments))
     return [own, *(PEERS[name] for name in options.peers)]
 
