@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from dyparse.data.conllu import read_sentences
 from dyparse.parsing.chunks import read_chunks
-from dyparse.parsing.reading import read_raw
+from dyparse.parsing.reading import CONLLU, read_raw
 
 
 class Run(NamedTuple):
@@ -86,7 +86,7 @@ def main() -> None:
 def reading_rate(path: Path, words: int) -> float:
     """Words per second that the process that reads for all workers can hand out."""
     start = time.process_time()
-    for chunk in read_chunks(read_raw(path, text=False), text=False):
+    for chunk in read_chunks(read_raw(path, CONLLU), CONLLU):
         pickle.loads(pickle.dumps(chunk))  # about what sending it takes, and receiving the result
     return words / (time.process_time() - start)
 
