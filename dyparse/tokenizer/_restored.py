@@ -9,7 +9,7 @@ from dyparse.tokenizer._spans import Token
 
 PARAGRAPH = "\n\n"
 NEW_PARAGRAPH = re.compile(r"#\s*new(?:par|doc)\b")
-ESCAPE = re.compile(r"\\([strnp\\])")
+ESCAPE = re.compile(r"\\(?:([strnp\\])|u([0-9A-Fa-f]{4}))")  # \u00A0 is EWT's
 MEANING = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
 MISC = 9
 
@@ -99,15 +99,16 @@ def surface_tokens(sentence: Sentence) -> Iterator[SurfaceToken]:
 def _surface(cells: list[str], words: tuple[str, ...]) -> SurfaceToken:
     misc = dict(part.partition("=")[::2] for part in cells[MISC - 1].split("|"))
     after = "" if misc.get("SpaceAfter") == "No" else " "
+    is_known = unescaped(misc.get("SpacesAfter", "")).isspace()  # else a treebank's mistake
     return SurfaceToken(
         text=unescaped(misc["SpacesInToken"]) if "SpacesInToken" in misc else cells[0],
         words=words,
         before=unescaped(misc.get("SpacesBefore", "")),
-        after=unescaped(misc["SpacesAfter"]) if "SpacesAfter" in misc else after,
-        has_spaces_after="SpacesAfter" in misc,
+        after=unescaped(misc["SpacesAfter"]) if is_known else after,
+        has_spaces_after=is_known,
     )
 
 
 def unescaped(value: str) -> str:
-    """The text that `escaped` wrote as a value of MISC."""
-    return ESCAPE.sub(lambda match: MEANING[match[1]], value)
+    """The text that `escaped` wrote as a value of MISC, or a treebank."""
+    return ESCAPE.sub(lambda found: MEANING.get(found[1]) or chr(int(found[2], 16)), value)

@@ -139,6 +139,24 @@ def test_the_raw_text_of_a_treebank_has_its_paragraphs_and_tokens() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("misc", "white"),
+    [
+        ("SpacesAfter=\\u00A0", "\xa0"),  # as in UD_English-EWT
+        ("SpacesAfter=\\n\\s", "\n "),
+        ("SpacesAfter=oops", " "),
+        ("SpacesAfter=", " "),
+        ("SpaceAfter=No", ""),
+        ("_", " "),
+    ],
+)
+def test_white_space_of_treebanks_is_understood(misc: str, white: str) -> None:
+    rows = [f"{n}\t{form}" + "\t_" * 7 + f"\t{m}" for n, form, m in ((1, "a", misc), (2, "b", "_"))]
+    data = ("\n".join(rows) + "\n\n").encode()
+    sentences = read_sentences(io.BytesIO(data), trees=False)
+    assert restored_text(sentences) == f"a{white}b "
+
+
 @pytest.mark.parametrize("odd", ["a\0b", "a\ud800b"])
 def test_a_text_that_conllu_cannot_hold_is_refused(tokenizer: Tokenizer, odd: str) -> None:
     with pytest.raises(TreebankError, match="cannot be written in CoNLL-U"):
