@@ -89,7 +89,7 @@ def test_it_names_no_place_of_the_machine(card, trained):
 
 def test_it_says_what_the_model_cannot_do(card):
     assert "It reads UPOS: the input needs these tags" in card.page
-    assert "split into sentences and words" in card.page
+    assert "On texts unlike those of its treebank" in card.page
 
 
 def test_a_model_alone_has_a_card_without_scores_and_training(model_directory):

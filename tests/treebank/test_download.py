@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from dyparse.data import download as module
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.runtime.locks import exclusive_directory
+from dyparse.treebank import _download as module
 from dyparse.treebank._download import RECORD, download
 from dyparse.treebank.ud import UD
 
