@@ -11,7 +11,7 @@ from itertools import chain
 
 from dyparse.data.conllu import Block, Source, opened, read_blocks, to_sentence
 from dyparse.data.malformed import Skipped
-from dyparse.data.sentence import Sentence
+from dyparse.data.sentence import BYTE_ORDER_MARK, Sentence
 from dyparse.errors import DyparseError, TreebankError
 
 PIECE = 2**16  # bytes of a text that are read at once
@@ -87,8 +87,8 @@ def read_text(source: Source) -> Iterator[str]:
     with opened(source) as (path, lines):
         read = getattr(lines, "read", None)  # a line may be as long as the file
         pieces = iter(partial(read, PIECE), b"") if read else iter(lines)
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        line_number = 1
+        decoder = codecs.getincrementaldecoder("utf-8")()  # "utf-8-sig" accepts half a mark
+        line_number, is_start = 1, True
         for piece in chain(pieces, [b""]):
             try:
                 text = decoder.decode(piece, final=not piece)
@@ -104,7 +104,8 @@ def read_text(source: Source) -> Iterator[str]:
                     f"{path}:{at}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?"
                 )
             line_number += text.count("\n")
-            yield text
+            yield text.removeprefix(BYTE_ORDER_MARK) if is_start else text
+            is_start = is_start and not text
 
 
 def decode_line(line: bytes, number: int, errors: str = "strict") -> str:
