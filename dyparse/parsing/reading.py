@@ -12,7 +12,7 @@ from itertools import chain
 
 from dyparse.data.conllu import Block, Source, opened, read_blocks, to_sentence
 from dyparse.data.malformed import Skipped
-from dyparse.data.sentence import Sentence
+from dyparse.data.sentence import BYTE_ORDER_MARK, Sentence
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.tokenizer._passages import line_passages, passages
 
@@ -71,11 +71,12 @@ def read_passages(source: Source, input_format: str, skipped: Skipped | None) ->
     """The passages of a text."""
     with opened(source) as (path, lines):
         check = partial(checked_line, path)
-        texts = (
-            skipped.sound_lines(lines, check)
-            if skipped
-            else (check(line, number) for number, line in enumerate(lines, 1))
-        )
+        if skipped is not None:
+            texts = skipped.sound_lines(lines, check)
+        elif input_format == TEXT:
+            texts = decoded_pieces(path, lines)
+        else:
+            texts = (check(line, number) for number, line in enumerate(lines, 1))
         number = 1
         for passage in (passages if input_format == TEXT else line_passages)(texts):
             n_lines = passage.text.count("\n")
@@ -138,26 +139,32 @@ def read_text(source: Source) -> Iterator[str]:
     TreebankError if it is not UTF-8, or has NUL.
     """
     with opened(source) as (path, lines):
-        read = getattr(lines, "read", None)  # a line may be as long as the file
-        pieces = iter(partial(read, PIECE), b"") if read else iter(lines)
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        line_number = 1
-        for piece in chain(pieces, [b""]):
-            try:
-                text = decoder.decode(piece, final=not piece)
-            except UnicodeDecodeError as error:
-                before = error.object[: error.start].count(b"\n")
-                raise TreebankError(
-                    f"{path}:{line_number + before}: not UTF-8 ({error.reason}); convert the file "
-                    "to UTF-8"
-                ) from error
-            if "\0" in text:
-                at = line_number + text[: text.index("\0")].count("\n")
-                raise TreebankError(
-                    f"{path}:{at}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?"
-                )
-            line_number += text.count("\n")
-            yield text
+        yield from decoded_pieces(path, lines)
+
+
+def decoded_pieces(path: str, lines: Iterable[bytes]) -> Iterator[str]:
+    """Lines, or a file, as pieces of text of bounded size."""
+    read = getattr(lines, "read", None)  # a line may be as long as the file
+    pieces = iter(partial(read, PIECE), b"") if read else iter(lines)
+    decoder = codecs.getincrementaldecoder("utf-8")()  # "utf-8-sig" accepts half a mark
+    line_number, is_start = 1, True
+    for piece in chain(pieces, [b""]):
+        try:
+            text = decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].count(b"\n")
+            raise TreebankError(
+                f"{path}:{line_number + before}: not UTF-8 ({error.reason}); convert the file "
+                "to UTF-8"
+            ) from error
+        if "\0" in text:
+            at = line_number + text[: text.index("\0")].count("\n")
+            raise TreebankError(
+                f"{path}:{at}: a NUL byte; expected UTF-8 text: is it UTF-16, or no text?"
+            )
+        line_number += text.count("\n")
+        yield text.removeprefix(BYTE_ORDER_MARK) if is_start else text
+        is_start = is_start and not text
 
 
 def decode_line(line: bytes, number: int, errors: str = "strict") -> str:

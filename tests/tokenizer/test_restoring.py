@@ -16,7 +16,8 @@ from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
 from dyparse.parsing.reading import read_text
 from dyparse.tokenizer import Tokenizer, restored_text, tokenize, tokenize_lines
-from dyparse.tokenizer._restored import text_with_tokens
+from dyparse.tokenizer._restored import text_with_tokens, unescaped
+from dyparse.tokenizer._sentences import escaped
 from dyparse.tokenizer.plain import Plain
 
 
@@ -93,6 +94,23 @@ def outcome(tokenizer: Tokenizer, data: bytes) -> tuple[list[Sentence], str]:
         return list(tokenize(tokenizer, read_text(io.BytesIO(data)))), ""
     except TreebankError as error:
         return [], str(error)
+
+
+@pytest.mark.parametrize("data", [b"\xef", b"\xef\xbb", b"a\n\xff", b"a\n\0", b"ab\xc3"])
+def test_half_a_character_is_refused_with_its_line(data: bytes) -> None:
+    with pytest.raises(TreebankError, match=rf"^<stream>:{1 + data.count(10)}: "):
+        list(read_text(io.BytesIO(data)))
+
+
+def test_a_byte_order_mark_is_left_out_only_at_the_start() -> None:
+    pieces = [b"", b"\xef", b"\xbb\xbf", b"\xef\xbb\xbfa", b"\xef\xbb\xbf"]
+    assert "".join(read_text(iter(pieces))) == "\ufeffa\ufeff"  # type: ignore[arg-type]  # any lines
+
+
+@given(TEXTS)
+def test_what_is_escaped_is_unescaped(text: str) -> None:
+    assert unescaped(escaped(text)) == text
+    assert unescaped(escaped("\\u00A0" + text)) == "\\u00A0" + text
 
 
 def test_white_space_is_written_as_udpipe_does() -> None:
