@@ -13,7 +13,12 @@ from helpers.documents import commands_starting, dead_links
 from helpers.tiny import PROJECT, yamls
 
 DOCS = PROJECT / "docs"
-FOLDERS = {"exploration": "explorations", "loss": "losses", "encoder": "encoders"}
+FOLDERS = {
+    "exploration": "explorations",
+    "loss": "losses",
+    "encoder": "encoders",
+    "tokenizer": "tokenizers",
+}
 PAGES = [
     pytest.param(choice, DOCS / folder / f"{path.stem}.md", id=f"{folder}/{path.stem}")
     for choice, folder in FOLDERS.items()
