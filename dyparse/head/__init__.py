@@ -66,7 +66,6 @@ class Head(nn.Module):
     """
 
     column: ClassVar[str]  # of a sentence
-    is_tag: ClassVar[bool] = False  # predicted inside the encoder, which may read it: a `TagHead`
     loss_weight: float = 1.0  # set from the options
 
     def __init__(self, entries: Entries) -> None:

@@ -19,8 +19,6 @@ class TagHead(Head):
     tags, through which gradients of the parser reach the tagger.
     """
 
-    is_tag: ClassVar[bool] = True
-
     def __init__(self, column: str, width: int, entries: Entries, fed: int) -> None:
         super().__init__(entries)
         self.column = column  # type: ignore[misc]  # one class serves several columns

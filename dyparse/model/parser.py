@@ -205,7 +205,7 @@ class Parser:
         TypeError or ValueError, with the remedy, if it is not clear which of them is given.
         """
         if isinstance(given, str):
-            return self.parse_texts([given])[0]
+            return self._documents([given])[0]
         inputs = one_or_several(given)
         if isinstance(inputs, Sentence):
             return self._parse([inputs])[0]
@@ -226,11 +226,13 @@ class Parser:
 
     def parse_texts(self, texts: Iterable[str]) -> list[Document]:
         """Texts split into sentences and words, and their trees."""
-        given = list(texts)
+        return self._documents(list(texts))
+
+    def _documents(self, given: list[str]) -> list[Document]:
         for text in given:
             require_text(text)
         sentences = [list(tokenize(self.tokenizer, text)) for text in given]
-        parsed = iter(self._parse(list(chain.from_iterable(sentences))))
+        parsed = iter(self._parse(list(chain.from_iterable(sentences)), callers=2))
         return [
             Document(text, list(islice(parsed, len(of_text))))
             for text, of_text in zip(given, sentences, strict=True)
@@ -243,10 +245,11 @@ class Parser:
             raise TreebankError("a sentence without words; give at least one word")
         return next(tokenize_lines(self.tokenizer, [text]))
 
-    def _parse(self, sentences: list[Sentence]) -> list[Sentence]:
+    def _parse(self, sentences: list[Sentence], callers: int = 1) -> list[Sentence]:
+        """Trees, with a warning about missing tags where this number of methods was called."""
         if missing := next(filter(None, map(self.missing_columns, sentences)), None):
             message = f"{missing_tags(missing)}; words are tagged as [('The', 'DET'), …]"
-            warnings.warn(message, DyparseWarning, stacklevel=3)
+            warnings.warn(message, DyparseWarning, stacklevel=2 + callers)
         return list(self.parse_sentences(sentences))
 
     def parse_sentences(

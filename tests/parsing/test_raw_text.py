@@ -8,7 +8,7 @@ import pytest
 from helpers.tiny import fresh_parser, sample
 
 from dyparse.data.conllu import read_sentences
-from dyparse.errors import CheckpointError, ConfigError
+from dyparse.errors import CheckpointError, ConfigError, DyparseWarning
 from dyparse.model.parser import Parser
 from dyparse.tokenizer import restored_text
 from dyparse.tokenizer.learned import Learned
@@ -52,6 +52,17 @@ def test_a_text_gives_a_document_whose_tokens_know_their_place(parser):
     assert restored_text(document) == TEXT
     assert len(json.loads(document.to_json())["sentences"]) == 5
     assert len(parser("")) == 0
+
+
+def test_a_warning_about_missing_tags_points_at_the_caller(parser):
+    for parse in (
+        parser,
+        lambda text: parser.parse_texts([text]),
+        lambda text: parser.parse([text]),
+    ):
+        with pytest.warns(DyparseWarning, match="the model reads UPOS") as found:
+            parse("A dog sleeps.")
+        assert found[0].filename == __file__
 
 
 @pytest.mark.filterwarnings("ignore:the model reads UPOS")
