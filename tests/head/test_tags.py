@@ -1,5 +1,7 @@
 """Tag heads: predicted inside the encoder, read by its last layer, learned with the parser."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -24,8 +26,9 @@ def parser():
 
 def test_soft_tags_are_the_mean_embedding_of_the_entries():
     head = Upos(fed=3).build(4, ("ADJ", "NOUN"), hidden=1, dropout=0.0)
-    scores = torch.tensor([[[0.0, 0.0], [50.0, 0.0]]])
-    expected = torch.stack([head.embeddings.mean(0), head.embeddings[0]])
+    scores = torch.tensor([[[0.0, 0.0], [50.0, 0.0], [math.log(3), 0.0]]])
+    one, other = head.embeddings
+    expected = torch.stack([(one + other) / 2, one, 0.75 * one + 0.25 * other])
     torch.testing.assert_close(head.fed(scores)[0], expected)
     assert Upos(fed=0).build(4, ("ADJ",), hidden=1, dropout=0.0).fed(scores) is None
 

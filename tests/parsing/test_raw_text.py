@@ -103,6 +103,13 @@ def test_workers_write_the_bytes_of_one_process(
     assert restored_text(read(tmp_path / "out.conllu", alone)) == LONG
 
 
+def test_a_line_stays_one_sentence_and_a_text_does_not(model_directory, dyparse_command):
+    for input_format, sentences in (("lines", 1), ("text", 2)):
+        given = ("parse", model_directory, "--input", input_format)
+        _, out, _ = dyparse_command(*given, stdin="A dog. A cat.\n")
+        assert out.count("# text = ") == sentences
+
+
 def test_words_with_spaces_between_them_stay_as_they_are(tagging_model, dyparse_command):
     text = "can't stop .\n\nU.S. !?\n"
     status, out, _ = dyparse_command("parse", tagging_model, "--input", "words", stdin=text)
