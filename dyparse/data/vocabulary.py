@@ -14,14 +14,18 @@ Entries: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, repr=False)
 class Vocabulary:
-    """The entries of every feature that is read and of every head that predicts, by name."""
+    """The entries of every feature that is read and of every head that predicts, by name; and the
+    combinations of tags that were seen.
+    """
 
     features: dict[str, Entries]
     heads: dict[str, Entries]
+    analyses: Entries = ()
 
     def __post_init__(self) -> None:
-        for part in self.__dataclass_fields__:
-            for name, entries in getattr(self, part).items():
+        parts = {"features": self.features, "heads": self.heads, "analyses": {"": self.analyses}}
+        for part, lists in parts.items():
+            for name, entries in lists.items():
                 if any(map(ge, entries, entries[1:])):
                     raise ValueError(f"{part} {name!r} must be sorted, every entry once")
 
@@ -39,7 +43,8 @@ class Vocabulary:
         parts: Any = json.loads(text)
         if not isinstance(parts, dict) or set(parts) != set(cls.__dataclass_fields__):
             raise ValueError(f"expected an object with {', '.join(cls.__dataclass_fields__)}")
-        return cls(**{part: _checked(part, lists) for part, lists in parts.items()})
+        (analyses,) = _checked("analyses", {"": parts.pop("analyses")}).values()
+        return cls(**{k: _checked(k, lists) for k, lists in parts.items()}, analyses=analyses)
 
 
 def sorted_entries(values: Iterable[str]) -> Entries:

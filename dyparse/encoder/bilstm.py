@@ -42,7 +42,9 @@ OTHER_WIDTH = 32
 class BiLSTM(ReadsTags):
     """Kiperwasser & Goldberg (2016), with hashed subwords beside the words."""
 
-    features: list[str] = field(default_factory=lambda: ["word", "subword", "character"])
+    features: list[str] = field(
+        default_factory=lambda: ["word", "subword:buckets=20000", "character"]
+    )
     widths: dict[str, int] = field(default_factory=lambda: dict(WIDTHS))  # of embeddings
     hidden: int = 200
     layers: int = 2

@@ -26,6 +26,7 @@ from dyparse.config.build import construct, describe, restore
 from dyparse.config.choices import NotImportedError, no_new_imports, outside_modules
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.errors import CheckpointError, ConfigError
+from dyparse.head._analyses import Analyses
 from dyparse.model.checkpoint_files import (
     CONFIG,
     ENCODER,
@@ -168,6 +169,7 @@ def _filled(
     of_encoder = own_files[ENCODER]
     try:
         network = chosen.empty_network(vocabulary, of_encoder)
+        Analyses(vocabulary.analyses, vocabulary.heads)  # refuses tags that no head has
     except (ValueError, LookupError) as error:
         raise damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}") from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted

@@ -38,6 +38,7 @@ from dyparse.model.inputs import (
 )
 from dyparse.model.network import Encoded, Model
 from dyparse.model.parts import ModelConfig, ModelParts
+from dyparse.model.predictions import predicted_entries
 from dyparse.model.sources import find_model
 from dyparse.rollout.scorer import Scorer
 from dyparse.runtime.device import find_device
@@ -322,13 +323,15 @@ class Parser:
         """The sentences with these trees [B, N], and with the predictions of all heads."""
         heads = of_words(heads, sentences)
         (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
+        scores = {}
+        for name, _ in self.model.head_items():
+            with scorer_precision(self.precision, self.model.device):
+                scores[name] = self.model.head_scores(name, encoded, tree)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
+        predicted = predicted_entries(self.parts, scores, heads)
         for name, head in self.model.head_items():
-            with scorer_precision(self.precision, self.model.device):
-                scores = self.model.head_scores(name, encoded, tree)
-            predicted = head.predict(scores, heads)  # [B, N]
-            for s, row, of_sentence in zip(sentences, predicted, columns, strict=True):
+            for s, row, of_sentence in zip(sentences, predicted[name], columns, strict=True):
                 new = head.columns(s, row[1 : len(s) + 1])
                 kept = {name: filled_in(s, name, new[name]) for name in self.keep if name in new}
                 of_sentence |= new | kept

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
 from dyparse.feature import Feature, load_features
 from dyparse.head import FitsOptions, Head, HeadChoice, require_heads, require_writable
+from dyparse.head._analyses import Analyses, seen_analyses
 from dyparse.head._tags import TagOptions
 from dyparse.model.confidence import UNCALIBRATED, Calibration
 from dyparse.model.network import Model, WithoutDrawing
@@ -53,6 +55,7 @@ class ModelConfig:
         return Vocabulary(
             {feature.name: feature.entries(sentences) for feature in features},
             {head.name: head.entries(sentences) for head in self.heads},
+            seen_analyses([head.name for head in self.heads], sentences),
         )
 
     def features(self, vocabulary: Vocabulary) -> list[Feature]:
@@ -106,6 +109,11 @@ class ModelParts:
     network: Model = field(repr=False)
     tokenizer: Tokenizer = PLAIN
     calibration: Calibration = UNCALIBRATED
+
+    @cached_property
+    def analyses(self) -> Analyses:
+        """The combinations of tags that can be predicted."""
+        return Analyses(self.vocabulary.analyses, self.vocabulary.heads)
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""

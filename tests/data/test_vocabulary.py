@@ -19,8 +19,8 @@ from dyparse.data.vocabulary import (
 ENTRIES = st.lists(st.text(min_size=1)).map(sorted_entries)
 
 
-def text_of(features, heads):
-    return json.dumps({"features": features, "heads": heads})
+def text_of(features, heads, analyses=()):
+    return json.dumps({"features": features, "heads": heads, "analyses": analyses})
 
 
 def test_numbers_begin_after_the_reserved_ones():
@@ -28,9 +28,11 @@ def test_numbers_begin_after_the_reserved_ones():
     assert numbered(("a", "b")) == {"a": RESERVED, "b": RESERVED + 1}
 
 
-@given(st.dictionaries(st.text(), ENTRIES, max_size=3), st.dictionaries(st.text(), ENTRIES))
-def test_json_gives_the_same_vocabulary_back(features, heads):
-    vocabulary = Vocabulary(features, heads)
+@given(
+    st.dictionaries(st.text(), ENTRIES, max_size=3), st.dictionaries(st.text(), ENTRIES), ENTRIES
+)
+def test_json_gives_the_same_vocabulary_back(features, heads, analyses):
+    vocabulary = Vocabulary(features, heads, analyses)
     try:
         text = vocabulary.to_json()
         text.encode()
@@ -48,7 +50,11 @@ def test_json_gives_the_same_vocabulary_back(features, heads):
         "null",
         "{}",
         json.dumps({"features": {}}),
-        json.dumps({"features": {}, "heads": {}, "more": {}}),
+        json.dumps({"features": {}, "heads": {}}),
+        json.dumps({"features": {}, "heads": {}, "analyses": [], "more": {}}),
+        text_of({}, {}, {}),
+        text_of({}, {}, ["b", "a"]),
+        text_of({}, {}, [1]),
         text_of([], {}),
         text_of({}, "abc"),
         text_of({"word": "abc"}, {}),
