@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
+from spacy.pipeline.dep_parser import parser_score
+from spacy.pipeline.lemmatizer import lemmatizer_score
+from spacy.pipeline.morphologizer import morphologizer_score
+from spacy.pipeline.tagger import tagger_score
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.util import minibatch
 
 from dyparse.errors import CheckpointError, ConfigError
@@ -27,10 +32,11 @@ if TYPE_CHECKING:
     from dyparse.model.parser import Parser
 
 ASSIGNS = ["token.head", "token.dep", "token.tag", "token.pos", "token.morph", "token.lemma"]
+SCORERS = (parser_score, tagger_score, morphologizer_score, lemmatizer_score)
 MODEL_GIVEN = 'nlp.add_pipe("dyparse", config={"model": DIRECTORY})'
 
 
-@Language.factory(
+@Language.factory(  # type: ignore[untyped-decorator]  # mypy does not follow spaCy
     "dyparse",
     default_config={"model": "", "device": "cpu", "keep": []},
     assigns=[*ASSIGNS, "token.is_sent_start", "doc.sents"],
@@ -46,7 +52,7 @@ def make_component(
     return DyparseComponent(name, model, device, keep)
 
 
-class DyparseComponent(Pipe):
+class DyparseComponent(Pipe):  # type: ignore[misc]  # the same
     """Parses spaCy's documents: heads, labels, tags, lemmas and sentences.
 
     The model is read when it is first needed: a pipeline that is loaded from disk or bytes brings
@@ -104,6 +110,12 @@ class DyparseComponent(Pipe):
         for doc, of_doc, inputs in zip(docs, spans, sentences, strict=True):
             annotate(doc, [(s, i and next(parsed)) for s, i in zip(of_doc, inputs, strict=True)])
 
+    def score(self, examples: Iterable[Example], **options: Any) -> dict[str, Any]:
+        """The scores that spaCy's own components have for the same annotations."""
+        given = list(examples)
+        scores = [scorer(given, **options) for scorer in SCORERS]
+        return {name: score for of_one in scores for name, score in of_one.items()}
+
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:  # noqa: ARG002
         """Write the model as a model directory, which `dyparse.load` takes too."""
         self.parser.save(Path(path), self._metrics)
@@ -122,7 +134,7 @@ class DyparseComponent(Pipe):
             return bytes(srsly.msgpack_dumps(ModelFiles.open(directory).contents()))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "DyparseComponent":  # noqa: ARG002
-        """Read the model from the files that `to_bytes` gave; they are checked like those on disk."""
+        """Read the model that `to_bytes` gave; its files are checked like those on disk."""
         from dyparse.model.checkpoint_files import LISTED, MANIFEST, write_files
 
         files = srsly.msgpack_loads(data)

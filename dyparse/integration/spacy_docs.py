@@ -75,7 +75,9 @@ def annotate(doc: Doc, parsed: Sequence[tuple[range, Sentence | None]]) -> None:
     rows = list(chain.from_iterable(_rows(doc, span, sentence) for span, sentence in parsed))
     changed = next((sentence.changed for _, sentence in parsed if sentence), tuple(COLUMNS))
     columns = [name for name in COLUMNS if name in changed]
-    values: dict[str, Any] = {COLUMNS[name][0]: [getattr(r, name) for r in rows] for name in columns}
+    values: dict[str, Any] = {
+        COLUMNS[name][0]: [getattr(r, name) for r in rows] for name in columns
+    }
     values["heads"], values["deps"] = [row.head for row in rows], [row.dep for row in rows]
     annotated = Doc(doc.vocab, words=[token.text for token in doc], **values)
     attributes = ["HEAD", "DEP", *(COLUMNS[name][1] for name in columns)]
