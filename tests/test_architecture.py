@@ -8,9 +8,9 @@ from helpers.tiny import PROJECT
 
 ROOT = PROJECT / "dyparse"
 ORDER = (  # top to bottom; one line of the plan
-    "cli > publishing > comparison > training | parsing > evaluation > model > decoding > "
-    "rollout > system | exploration | loss | encoder | head | treebank | tokenizer | logger > "
-    "feature > "
+    "cli > publishing | integration > comparison > training | parsing > evaluation > model > "
+    "decoding > rollout > "
+    "system | exploration | loss | encoder | head | treebank | tokenizer | logger > feature > "
     "data > drawing > tensors > config > runtime > errors | version"
 )
 LEVEL = {

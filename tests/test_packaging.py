@@ -75,6 +75,7 @@ def test_wheel_states_its_requirements(distributions: Path) -> None:
     needs = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
     assert "torch<2.14,>=2.10" in needs
     assert "dyparse = dyparse.__main__:main" in scripts
+    assert "[spacy_factories]\ndyparse = dyparse.integration.spacy_component:" in scripts
 
 
 @pytest.mark.parametrize("name", SHIPPED)

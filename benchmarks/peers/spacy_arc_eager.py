@@ -66,10 +66,8 @@ def main() -> None:
 
 def make_pipeline(attributes: list[str], seed: int) -> Any:
     """The proposed pipeline, with further attributes of words if there are any."""
-    from spacy.cli.init_config import (  # type: ignore[import-not-found]  # in its own environment
-        init_config,
-    )
-    from spacy.util import fix_random_seed, load_model_from_config  # type: ignore[import-not-found]  # as above
+    from spacy.cli.init_config import init_config
+    from spacy.util import fix_random_seed, load_model_from_config
 
     config = init_config(lang="en", pipeline=["parser"], optimize="efficiency", gpu=False)
     embed = config["components"]["tok2vec"]["model"]["embed"]
@@ -81,11 +79,8 @@ def make_pipeline(attributes: list[str], seed: int) -> Any:
 
 def training_steps(nlp: Any, examples: list[Any], evaluate: Any) -> Iterator[tuple[Any, Any, Any]]:
     """spaCy's own training loop, step by step, with the settings of its configuration."""
-    from spacy.schemas import ConfigSchemaTraining  # type: ignore[import-not-found]  # as above
-    from spacy.training.loop import (  # type: ignore[import-not-found]  # as above
-        create_train_batches,
-        train_while_improving,
-    )
+    from spacy.schemas import ConfigSchemaTraining
+    from spacy.training.loop import create_train_batches, train_while_improving
     from spacy.util import registry
 
     config = nlp.config.interpolate()["training"]
@@ -119,7 +114,7 @@ def tree(doc: Any) -> DocTree:
 
 def bare_docs(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
     """Docs of words and tags, each one sentence."""
-    from spacy.tokens import Doc  # type: ignore[import-not-found]  # as above
+    from spacy.tokens import Doc
 
     for s in sentences:
         one_sentence = [True] + [False] * (len(s.form) - 1)
@@ -129,7 +124,7 @@ def bare_docs(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
 def gold_examples(nlp: Any, sentences: list[Columns]) -> Iterator[Any]:
     """Inputs with their gold trees."""
     from spacy.tokens import Doc
-    from spacy.training import Example  # type: ignore[import-not-found]  # as above
+    from spacy.training import Example
 
     for s in sentences:
         heads = [word if head == 0 else head - 1 for word, head in enumerate(s.head)]
