@@ -62,7 +62,7 @@ class Analyses:
             return predicted
         pairs = zip(scores_of(unseen), self.seen.T, strict=True)
         total = np.sum([scores[:, numbers] for scores, numbers in pairs], axis=0)  # [R, K]
-        corrected = predicted.copy()
+        corrected: NDArray[np.int64] = predicted.copy()
         corrected[unseen] = self.seen[total.argmax(-1)]
         return corrected
 
