@@ -19,6 +19,8 @@ class TagHead(Head):
     tags, through which gradients of the parser reach the tagger.
     """
 
+    is_corrected: bool = False  # set from the options
+
     def __init__(self, column: str, width: int, entries: Entries, fed: int) -> None:
         super().__init__(entries)
         self.column = column  # type: ignore[misc]  # one class serves several columns
@@ -47,6 +49,7 @@ class TagOptions:
 
     weight: float = 0.5
     fed: int = 32  # numbers by which the encoder reads the predicted tag; 0: it does not
+    corrected: bool = False  # by the encoder's last vectors, once it has read the tags
 
     name: ClassVar[str]
 

@@ -11,5 +11,6 @@ class Upos(TagOptions):
     """UPOS of every word."""
 
     weight: float = 1.0
+    corrected: bool = True
 
     name: ClassVar[str] = "upos"

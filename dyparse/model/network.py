@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import embedding_bag, linear
 from torch.overrides import TorchFunctionMode
 
 from dyparse.data.batch import Batch
@@ -52,6 +52,13 @@ class Model(nn.Module):
         self.output = nn.Linear(hidden, moves)
         tag_width = width if encoder.tag_width is None else encoder.tag_width
         self.heads = nn.ModuleDict(build_heads(width, tag_width))
+        self.corrections = nn.ParameterDict(
+            {
+                name: nn.Parameter(torch.zeros(len(head.entries), width))
+                for name, head in self.tag_heads()
+                if head.is_corrected and encoder.tag_width is not None
+            }
+        )
         self.dropout = Dropout(sizes.dropout)
         with torch.no_grad():  # as if one layer had all slots as its input
             bound = (6 / (slots * width + hidden)) ** 0.5
@@ -65,7 +72,7 @@ class Model(nn.Module):
     def encode(self, batch: Batch) -> Encoded:
         """The encoder's vectors, reduced to `network.reduced` numbers, and the scores of tags."""
         tags: dict[str, Tensor] = {}
-        heads = [(name, head) for name, head in self.head_items() if isinstance(head, TagHead)]
+        heads = self.tag_heads()
 
         def tag(vectors: Tensor) -> Tensor | None:
             tags.update({name: head(vectors) for name, head in heads})
@@ -85,9 +92,23 @@ class Model(nn.Module):
         self, name: str, encoded: Encoded, tree: Tensor, keys: Tensor | None = None
     ) -> Tensor:
         """Scores of the entries of a head for every token; see `Head.forward`."""
-        if name in encoded.tags:
-            return encoded.tags[name]
-        return self.heads[name](encoded.vectors, tree, keys)  # type: ignore[no-any-return]  # as torch modules are called untyped
+        return self.learned_scores(name, encoded, tree, keys)[-1]
+
+    def learned_scores(
+        self, name: str, encoded: Encoded, tree: Tensor, keys: Tensor | None = None
+    ) -> list[Tensor]:
+        """All scores of a head that training learns from; the last ones predict.
+
+        Tags are scored below the encoder's last layer, which reads them. Corrected ones are these
+        scores and a linear function of the last vectors. Its loss changes nothing else: the
+        encoder's last layer is left to the parser.
+        """
+        if name not in encoded.tags:
+            return [self.heads[name](encoded.vectors, tree, keys)]
+        scores = encoded.tags[name]
+        if name not in self.corrections:
+            return [scores]
+        return [scores, scores.detach() + linear(encoded.vectors.detach(), self.corrections[name])]
 
     def table(self, encoded: Tensor) -> Tensor:
         """Every token's contribution in every slot, and last that of an empty slot.
@@ -141,6 +162,10 @@ class Model(nn.Module):
     def head_items(self) -> list[tuple[str, Head]]:
         """The heads with their names."""
         return cast("list[tuple[str, Head]]", list(self.heads.items()))
+
+    def tag_heads(self) -> list[tuple[str, TagHead]]:
+        """Those of them that predict tags inside the encoder."""
+        return [(name, head) for name, head in self.head_items() if isinstance(head, TagHead)]
 
 
 def _reduction(width: int, reduced: int | None) -> nn.Module:

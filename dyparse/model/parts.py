@@ -15,7 +15,7 @@ from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
 from dyparse.feature import Feature, load_features
 from dyparse.head import FitsOptions, Head, HeadChoice, require_heads, require_writable
 from dyparse.head._analyses import Analyses, seen_analyses
-from dyparse.head._tags import TagOptions
+from dyparse.head._tags import TagHead, TagOptions
 from dyparse.model.confidence import UNCALIBRATED, Calibration
 from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
@@ -77,6 +77,8 @@ class ModelConfig:
                 read = tag_width if isinstance(choice, TagOptions) else width
                 head = choice.build(read, entries, hidden=hidden, dropout=dropout)
                 head.loss_weight = choice.weight
+                if isinstance(choice, TagOptions) and isinstance(head, TagHead):
+                    head.is_corrected = choice.corrected
                 built[choice.name] = head
             return built
 

@@ -63,9 +63,9 @@ class BatchLoss(nn.Module):
         loss = moves / (states.rollouts * batch.whole.n_words)
         for (name, head), target in zip(model.head_items(), targets, strict=True):
             with scorer_precision(self.precision, device):
-                predicted = model.head_scores(name, encoded, tree, keys)  # [B, N, entries]
-            of_head = head.loss(predicted.float(), target) / max(batch.whole.n_targets[name], 1)
-            loss = loss + head.loss_weight * of_head
+                learned = model.learned_scores(name, encoded, tree, keys)  # [B, N, entries] each
+            of_head = sum(head.loss(scores.float(), target) for scores in learned)
+            loss = loss + head.loss_weight * of_head / max(batch.whole.n_targets[name], 1)
         return loss * batch.counts, states
 
     def encode(self, batch: TrainingBatch) -> tuple[Encoded, Tensor, Tensor | None]:

@@ -76,6 +76,26 @@ def test_the_gradient_of_all_losses_reaches_every_parameter_of_the_heads(parser)
             assert parameter.grad.abs().sum() > 0, name
 
 
+def test_a_correction_adds_what_the_last_layer_knows_and_teaches_nothing_else(parser):
+    model, batch = parser.model, parser.collator.batch(TRAIN[:3])
+    assert set(model.corrections) == {"upos"}
+    weights = model.corrections["upos"]
+    torch.nn.init.normal_(weights)
+    model.zero_grad()
+    encoded = model.encode(batch)
+    below, corrected = model.learned_scores("upos", encoded, tree=None)
+    torch.testing.assert_close(corrected, below + encoded.vectors @ weights.T)
+    assert torch.equal(model.head_scores("upos", encoded, tree=None), corrected)
+    corrected.logsumexp(-1).sum().backward()
+    assert [n for n, p in model.named_parameters() if p.grad is not None] == ["corrections.upos"]
+
+
+def test_training_learns_the_correction():
+    few = TRAIN[:10]
+    parser, _ = trained(fresh_parser(few, heads=HEADS, features=NO_TAGS), plan(few, few))
+    assert parser.model.corrections["upos"].abs().max() > 0
+
+
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_tags_are_the_same_in_any_batch(layers):
     model = fresh_parser(TRAIN, heads=HEADS, features=NO_TAGS, layers=layers)
