@@ -60,12 +60,17 @@ def to_sentence(doc: Doc, span: range) -> Sentence | None:
     if not words:
         return None
     sentence = Sentence.from_words(
-        [" ".join(word.text.translate(UNWRITABLE).split()) for word in words],
-        upos=[word.pos_ or "_" for word in words],
-        xpos=[word.tag_ or "_" for word in words],
-        feats=[str(word.morph) or "_" for word in words],
+        [_writable(word.text) for word in words],
+        upos=[_writable(word.pos_) for word in words],
+        xpos=[_writable(word.tag_) for word in words],
+        feats=[_writable(str(word.morph)) for word in words],
     )
-    return replace(sentence, lemma=[word.lemma_ or "_" for word in words])
+    return replace(sentence, lemma=[_writable(word.lemma_) for word in words])
+
+
+def _writable(text: str) -> str:
+    """A text as CoNLL-U can hold it, on one line and without tabs."""
+    return " ".join(text.translate(UNWRITABLE).split()) or "_"
 
 
 def annotate(doc: Doc, parsed: Sequence[tuple[range, Sentence | None]]) -> None:
@@ -88,8 +93,8 @@ def _rows(doc: Doc, span: range, sentence: Sentence | None) -> Iterator[Row]:
     """The annotations of the tokens of a sentence.
 
     White space is attached to the word before it, at the start of a sentence to the first word.
-    Where a sentence has several roots, the others are attached to the first: for spaCy each root
-    is a sentence.
+    Where a sentence has several roots, the others are attached to the first, as `dep`: for spaCy
+    each root is a sentence.
     """
     words = [k for k in span if not doc[k].is_space]
     tokens = iter(sentence or ())
@@ -101,13 +106,15 @@ def _rows(doc: Doc, span: range, sentence: Sentence | None) -> Iterator[Row]:
             yield Row(nearest, dep, lemma=doc[k].text)
         else:
             token, nearest = next(tokens), k
-            yield _row(token, words[token.head - 1] if token.head > 0 else root)
+            head = words[token.head - 1] if token.head > 0 else root
+            dep = "dep" if token.label == "root" else token.label
+            yield _row(token, head, "ROOT" if head == k else dep)
 
 
-def _row(token: Token, head: int) -> Row:
+def _row(token: Token, head: int, dep: str) -> Row:
     """The annotations of a word, as `spacy convert` makes them of CoNLL-U."""
-    dep = "ROOT" if token.label == "root" else token.label
     upos = token.upos if token.upos in PARTS_OF_SPEECH else "X"
-    tags = ["" if tag == "_" else tag for tag in (token.xpos, token.feats, token.lemma)]
-    xpos, feats, lemma = tags
+    xpos, lemma = ("" if tag == "_" else tag for tag in (token.xpos, token.lemma))
+    # spaCy takes features with a name and a value only; some treebanks have others.
+    feats = "|".join(part for part in token.feats.split("|") if part.count("=") == 1)
     return Row(head, dep, xpos or upos, "" if token.upos == "_" else upos, feats, lemma)

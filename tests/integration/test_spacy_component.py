@@ -76,7 +76,11 @@ def test_every_token_gets_what_the_parser_predicts_for_the_same_words(nlp, parse
     for span, expected in zip(doc.sents, parser.parse(words), strict=True):
         heads = [0 if token.head == token else token.head.i - span.start + 1 for token in span]
         assert heads == expected.head
-        assert [token.dep_ for token in span] == expected.label
+        deps = [
+            "ROOT" if head == 0 else "dep" if label == "root" else label
+            for head, label in zip(expected.head, expected.label, strict=True)
+        ]
+        assert [token.dep_ for token in span] == deps
         assert [token.tag_ for token in span] == expected.xpos
         assert [token.pos_ for token in span] == expected.upos
         assert [str(token.morph) or "_" for token in span] == expected.feats
@@ -173,10 +177,31 @@ def test_a_given_sentence_may_begin_with_white_space_or_be_nothing_else(nlp):
     assert (doc[7].head, doc[7].dep_) == (doc[7], "ROOT")
 
 
-def test_odd_tokens_and_tags_do_not_stop_a_pipeline(nlp):
-    doc = Doc(nlp.vocab, words=["a\0b", "New\tYork\n", "c"], tags=["T", "", "_"])
+@pytest.mark.parametrize("odd", ["", "_", "a\tb", "a\nb", "a\0b", "\r", "\0"])
+def test_odd_tokens_and_tags_do_not_stop_a_pipeline(nlp, odd):
+    words, feats = ["a\0b", "New\tYork\n", "c"], [odd and f"A={odd}", "", "B=c"]
+    doc = Doc(nlp.vocab, words=words, tags=[odd, "T", "_"], lemmas=[odd] * 3, morphs=feats)
     assert len(list(nlp(doc).sents)) >= 1
     assert doc.has_annotation("DEP", require_complete=True)
+
+
+@pytest.mark.parametrize(
+    ("feats", "morph"),
+    [
+        ("Foreign", ""),
+        ("x|y", ""),
+        ("a=b=c", ""),
+        ("Case=Nom|Foreign|Number=Sing", "Case=Nom|Number=Sing"),
+        ("Case=Acc,Dat", "Case=Acc,Dat"),
+    ],
+)
+def test_features_without_a_name_and_a_value_are_left_out(nlp, monkeypatch, feats, morph):
+    def with_feats(sentences):
+        return [s.with_columns({"feats": [feats] * len(s)}) for s in sentences]
+
+    parse = Parser.parse
+    monkeypatch.setattr(Parser, "parse", lambda parser, given: with_feats(parse(parser, given)))
+    assert {str(token.morph) for token in nlp("The dog barks.")} == {morph}
 
 
 @pytest.mark.parametrize("text", ["", " ", " \n\n "])
@@ -186,13 +211,28 @@ def test_documents_without_words_work(nlp, text):
     assert {(token.pos_, token.dep_) for token in doc} <= {("SPACE", "ROOT")}
 
 
-def test_several_roots_stay_one_sentence(nlp, monkeypatch):
-    def all_roots(sentences):
-        return [s.with_tree([0] * len(s), ["root"] * len(s)) for s in sentences]
+@pytest.mark.parametrize(
+    ("heads", "labels", "attached", "deps"),
+    [
+        ([0, 0, 0, 0], ["root"] * 4, [0, 0, 0, 0], ["ROOT", "dep", "dep", "dep"]),
+        (
+            [2, 0, 2, 2],
+            ["det", "obj", "root", "punct"],
+            [1, 1, 1, 1],
+            ["det", "ROOT", "dep", "punct"],
+        ),
+    ],
+)
+def test_one_word_is_its_own_head_and_that_word_is_the_root(
+    nlp, monkeypatch, heads, labels, attached, deps
+):
+    def parse(_parser, sentences):
+        return [s.with_tree(heads, labels) for s in sentences]
 
-    monkeypatch.setattr(Parser, "parse", lambda _parser, sentences: all_roots(list(sentences)))
+    monkeypatch.setattr(Parser, "parse", parse)
     doc = nlp("The dog barks.")
-    assert [token.head.i for token in doc] == [0, 0, 0, 0]
+    assert [token.head.i for token in doc] == attached
+    assert [token.dep_ for token in doc] == deps
     assert len(list(doc.sents)) == 1
 
 
