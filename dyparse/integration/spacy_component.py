@@ -137,8 +137,8 @@ class DyparseComponent(Pipe):  # type: ignore[misc]  # the same
         """Read the model that `to_bytes` gave; its files are checked like those on disk."""
         from dyparse.model.checkpoint_files import LISTED, MANIFEST, write_files
 
-        files = srsly.msgpack_loads(data)
-        if not isinstance(files, dict) or not {*LISTED, MANIFEST} <= set(files):
+        files = unpacked(data)
+        if not {*LISTED, MANIFEST} <= set(files):
             raise CheckpointError(f"the bytes of the component {self.name!r} hold no model")
         manifest = files.pop(MANIFEST)
         with tempfile.TemporaryDirectory() as directory:
@@ -154,3 +154,15 @@ class DyparseComponent(Pipe):  # type: ignore[misc]  # the same
 
     def __setstate__(self, state: bytes) -> None:
         self.from_bytes(state)
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    """The files that `to_bytes` packed, by name; none if the bytes are something else."""
+    try:
+        files: Any = srsly.msgpack_loads(data)
+    except (ValueError, TypeError):  # the errors of msgpack are among them
+        return {}
+    plain = isinstance(files, dict) and all(
+        isinstance(name, str) and isinstance(content, bytes) for name, content in files.items()
+    )
+    return files if plain else {}

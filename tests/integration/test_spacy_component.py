@@ -316,22 +316,41 @@ def test_a_pipeline_in_bytes_needs_no_directory(directory, tmp_path):
     assert restored.get_pipe("dyparse").to_bytes() == nlp.get_pipe("dyparse").to_bytes()
 
 
-@pytest.mark.parametrize("change", ["truncate", "rename", "flip"])
-def test_damaged_bytes_are_refused(directory, tmp_path, monkeypatch, change):
+@pytest.mark.parametrize("change", ["remove", "rename", "replace", "number", "text"])
+def test_damaged_files_in_bytes_are_refused(directory, tmp_path, monkeypatch, change):
     import srsly
 
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     component = pipeline(directory).get_pipe("dyparse")
     files = srsly.msgpack_loads(component.to_bytes())
-    if change == "truncate":
+    if change == "remove":
         del files["model.safetensors"]
     elif change == "rename":
         files["../../escaped"] = files["metrics.json"]
+    elif change == "number":
+        files[1] = files["metrics.json"]
     else:
-        files["metrics.json"] = b"{}"
+        files["metrics.json"] = b"{}" if change == "replace" else "{}"
     with pytest.raises(CheckpointError):
         component.from_bytes(srsly.msgpack_dumps(files))
     assert not [path for path in tmp_path.rglob("*") if path.name == "escaped"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\xc1", b"\x01\x02", b"\x91", b"\x81\x90\x01", b"\xa1\xff", b"\x91" * 3000, "text"],
+)
+def test_bytes_that_hold_no_model_are_refused(directory, data):
+    with pytest.raises(CheckpointError, match="the bytes of the component 'dyparse' hold no model"):
+        pipeline(directory).get_pipe("dyparse").from_bytes(data)
+
+
+def test_truncated_bytes_are_refused(directory):
+    component = pipeline(directory).get_pipe("dyparse")
+    data = component.to_bytes()
+    for end in (1, 100, len(data) // 2, len(data) - 1):
+        with pytest.raises(CheckpointError):
+            component.from_bytes(data[:end])
 
 
 def test_a_component_goes_to_another_process_as_data(directory, tmp_path):
