@@ -123,6 +123,15 @@ def test_a_column_without_tags_is_predicted_to_be_empty():
     assert {lemma for s in parsed for lemma in s.lemma} <= {"_"} | {w for s in DEV for w in s.form}
 
 
+@pytest.mark.parametrize("column", ["upos", "xpos", "feats", "lemma"])
+def test_a_column_that_the_gold_sentences_leave_empty_has_no_accuracy(parser, column):
+    bare = [s.with_columns({column: ["_"] * len(s)}) for s in DEV]
+    head = parser.model.heads[column]
+    assert head.score(bare, bare) == {}
+    assert head.score(DEV, DEV) == {f"{column}_accuracy": 100}
+    assert head.score(DEV, bare)[f"{column}_accuracy"] < 100
+
+
 def test_other_encoders_have_tags_predicted_from_their_vectors(tmp_path):
     (tmp_path / "alphabet").write_text("abc")
     small = model_config()
