@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked
 from dyparse.config.choices import import_modules
 from dyparse.config.options import EvaluateOptions
-from dyparse.data.sentence import Sentence
 from dyparse.decoding import GivesProbabilities
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning
 from dyparse.evaluation.conll18.scores import Conll18Scores, conll18_scores
@@ -62,10 +61,13 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
     parsed = list(
         tqdm(stream, total=len(gold), unit=" sentences", desc="parsing", leave=False, disable=None)
     )
-    report: Report = conll18_scores(gold, parsed) if options.text else score_report(gold, parsed)
+    report: Report
+    if options.text:
+        report = conll18_scores(gold, parsed)
+    else:
+        report = replace(score_report(gold, parsed), tags=parser.head_figures(gold, parsed))
     given = "its raw text " if options.text else ""
-    tags = "" if options.text else _tag_table(parser, gold, parsed)
-    show(f"{treebank.name} {options.split}, {given}parsed with {options.model}\n\n{report}{tags}")
+    show(f"{treebank.name} {options.split}, {given}parsed with {options.model}\n\n{report}")
     if options.conllu:
         if not options.text:  # without confidences, which nobody asked for
             pairs = zip(parsed, gold, strict=True)
@@ -77,15 +79,6 @@ def evaluate(config: DictConfig, show: Callable[[str], object] = print_line) -> 
             Path(options.json), (json.dumps(content | report.to_dict(), indent=2) + "\n").encode()
         )
     return report
-
-
-def _tag_table(parser: Parser, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> str:
-    """How well tags and lemmas are predicted; empty if they are not."""
-    figures = parser.head_figures(gold, parsed)
-    if not figures:
-        return ""
-    rows = [f"{name.replace('_', ' '):18}{value:8.2f}" for name, value in figures.items()]
-    return "\n".join(["\n", "predicted beside the trees", *rows])
 
 
 def warn_of_sample(model: Path, treebank: str) -> None:

@@ -57,6 +57,8 @@ class ScoreReport:
     by_label: dict[str, ArcScores]  # full labels, most frequent gold label first
     several: dict[str, Several]  # words with two subjects or more, and with two objects or more
     confidence: dict[str, Reliability] | None = None  # of heads and labels; None: there is none
+    # Of what is predicted beside the trees: `upos_accuracy`, …
+    tags: dict[str, float] = dataclasses.field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """The same as dictionaries and numbers, for JSON."""
@@ -73,8 +75,8 @@ class ScoreReport:
         return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        first = [*_core_table(self), *_confidence_table(self), *_several_table(self)]
-        return "\n".join([*first, *_arc_tables(self)])
+        first = [*_core_table(self), *_tag_table(self), *_confidence_table(self)]
+        return "\n".join([*first, *_several_table(self), *_arc_tables(self)])
 
 
 def score_report(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> ScoreReport:
@@ -184,6 +186,16 @@ def _core_table(report: ScoreReport) -> Iterator[str]:
     for name, field in {"sentences": "sentences", "words": "words", **CORE}.items():
         figures = [getattr(scores, field) if scores else None for scores in columns.values()]
         yield f"{name:{width}}" + "".join(f"{_shown(figure):>16}" for figure in figures)
+
+
+def _tag_table(report: ScoreReport) -> Iterator[str]:
+    if not report.tags:
+        return
+    width = max(map(len, CORE))
+    yield ""
+    yield "predicted beside the trees"
+    for name, figure in report.tags.items():
+        yield f"{name.replace('_', ' '):{width}}{figure:>16.2f}"
 
 
 def _confidence_table(report: ScoreReport) -> Iterator[str]:

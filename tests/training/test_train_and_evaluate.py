@@ -178,6 +178,9 @@ def test_evaluate_py_writes_what_it_prints_and_only_heads_and_relations_differ(
         assert shown.split()[-2:] == [
             f"{figures[part][field]:.2f}" for part in ("all_words", "without_punctuation")
         ]
+    assert list(figures["tags"]) == [f"{t}_accuracy" for t in ("upos", "xpos", "feats", "lemma")]
+    for name, accuracy in figures["tags"].items():
+        assert re.search(rf"^{name.replace('_', ' ')} +{accuracy:.2f}$", done.stdout, re.MULTILINE)
     assert main(["check", str(tmp_path / "parsed.conllu")]) == 0
     assert "300 sentences" in capsys.readouterr().out
     gold = "".join(s.to_conllu() for s in sample("dev")).splitlines(keepends=True)
