@@ -10,15 +10,27 @@ from dyparse.data.vocabulary import Entries, sorted_entries
 
 COLUMNS = ("upos", "xpos", "feats")
 SEPARATOR = "\t"  # no tag has one
+MOST_ANALYSES = 100_000  # large treebanks have some thousands
+SCORES_AT_ONCE = 1 << 22  # of words and analyses
 
 
-def seen_analyses(heads: Sequence[str], sentences: Sequence[Sentence]) -> Entries:
-    """Every combination of the tags that these heads predict; none if they predict one column."""
+def seen_analyses(heads: Mapping[str, Entries], sentences: Sequence[Sentence]) -> Entries:
+    """Every combination of the tags that these heads can predict.
+
+    None if they predict one column, or if there are too many to choose from.
+    """
     columns = [column for column in COLUMNS if column in heads]
     if len(columns) < 2:
         return ()
+    known = [frozenset(heads[column]) for column in columns]
     rows = (zip(*(getattr(s, column) for column in columns), strict=True) for s in sentences)
-    return sorted_entries(SEPARATOR.join(tags) for words in rows for tags in words)
+    found = sorted_entries(
+        SEPARATOR.join(tags)
+        for words in rows
+        for tags in words
+        if all(tag in of_column for tag, of_column in zip(tags, known, strict=True))
+    )
+    return found if len(found) <= MOST_ANALYSES else ()
 
 
 class Analyses:
@@ -31,6 +43,8 @@ class Analyses:
     """
 
     def __init__(self, seen: Entries, heads: Mapping[str, Entries]) -> None:
+        if len(seen) > MOST_ANALYSES:
+            raise ValueError(f"analyses: {len(seen)} of them, expected at most {MOST_ANALYSES}")
         self.columns = [column for column in COLUMNS if column in heads] if seen else []
         self.sizes = [len(heads[column]) for column in self.columns]
         numbers = [{e: k for k, e in enumerate(heads[column])} for column in self.columns]
@@ -60,10 +74,13 @@ class Analyses:
         (unseen,) = np.nonzero(~np.isin(self._codes(predicted), self.codes))
         if not len(unseen):
             return predicted
-        pairs = zip(scores_of(unseen), self.seen.T, strict=True)
-        total = np.sum([scores[:, numbers] for scores, numbers in pairs], axis=0)  # [R, K]
         corrected: NDArray[np.int64] = predicted.copy()
-        corrected[unseen] = self.seen[total.argmax(-1)]
+        step = max(SCORES_AT_ONCE // len(self.seen), 1)
+        for rows in (unseen[start : start + step] for start in range(0, len(unseen), step)):
+            total = np.zeros((len(rows), len(self.seen)), dtype=np.float32)  # [R, K]
+            for scores, numbers in zip(scores_of(rows), self.seen.T, strict=True):
+                total += scores[:, numbers]
+            corrected[rows] = self.seen[total.argmax(-1)]
         return corrected
 
     def _codes(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -329,7 +329,7 @@ class Parser:
                 scores[name] = self.model.head_scores(name, encoded, tree)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
-        predicted = predicted_entries(self.parts, scores, heads)
+        predicted = predicted_entries(self.parts, scores, heads, n_words(sentences))
         for name, head in self.model.head_items():
             for s, row, of_sentence in zip(sentences, predicted[name], columns, strict=True):
                 new = head.columns(s, row[1 : len(s) + 1])

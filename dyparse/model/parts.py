@@ -51,12 +51,10 @@ class ModelConfig:
 
     def vocabulary(self, sentences: Sequence[Sentence]) -> Vocabulary:
         """The vocabularies of all features and heads, from the training sentences."""
-        features = load_features(self.encoder.features, "encoder.features")
-        return Vocabulary(
-            {feature.name: feature.entries(sentences) for feature in features},
-            {head.name: head.entries(sentences) for head in self.heads},
-            seen_analyses([head.name for head in self.heads], sentences),
-        )
+        chosen = load_features(self.encoder.features, "encoder.features")
+        features = {feature.name: feature.entries(sentences) for feature in chosen}
+        heads = {head.name: head.entries(sentences) for head in self.heads}
+        return Vocabulary(features, heads, seen_analyses(heads, sentences))
 
     def features(self, vocabulary: Vocabulary) -> list[Feature]:
         """The encoder's features with their vocabularies; ValueError if these do not fit."""

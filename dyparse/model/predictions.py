@@ -12,21 +12,28 @@ from dyparse.tensors.transfer import to_device
 
 
 def predicted_entries(
-    parts: ModelParts, scores: Mapping[str, Tensor], heads: NDArray[np.int32]
+    parts: ModelParts,
+    scores: Mapping[str, Tensor],
+    heads: NDArray[np.int32],
+    words: NDArray[np.int32],
 ) -> dict[str, list[list[int]]]:
     """The numbers [B, N] of the entries that every head predicts, by its name.
 
-    From the scores [B, N, entries] of each head, and the trees [B, N].
+    From the scores [B, N, entries] of each head, the trees [B, N] and their numbers of words [B].
     """
     model, analyses = parts.network, parts.analyses
     found = {name: head.predict(scores[name], heads) for name, head in model.head_items()}
     if not analyses.columns:
         return found
 
-    def scores_of(words: NDArray[np.int64]) -> list[NDArray[np.float32]]:
-        (rows,) = to_device([torch.from_numpy(words)], model.device)
+    token = np.arange(heads.shape[1])
+    places = np.flatnonzero((token > 0) & (token <= words[:, None]))  # neither root nor padding
+
+    def scores_of(chosen: NDArray[np.int64]) -> list[NDArray[np.float32]]:
+        (rows,) = to_device([torch.from_numpy(places[chosen])], model.device)
         return [scores[c].flatten(0, 1)[rows].float().cpu().numpy() for c in analyses.columns]
 
     tags = np.array([found[column] for column in analyses.columns])  # [C, B, N]
-    seen = analyses.choose(tags.reshape(len(tags), -1).T, scores_of)  # [B·N, C]
-    return found | dict(zip(analyses.columns, seen.T.reshape(tags.shape).tolist(), strict=True))
+    flat = tags.reshape(len(tags), -1)
+    flat[:, places] = analyses.choose(flat[:, places].T, scores_of).T
+    return found | dict(zip(analyses.columns, tags.tolist(), strict=True))
