@@ -1,5 +1,6 @@
 """States of frozen layers, computed once before training and kept on disk."""
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dyparse.data.sentence import Sentence
+from dyparse.runtime.console import print_notice
+
+IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class PooledStates(NamedTuple):
@@ -24,7 +28,7 @@ class StateStore:
     """States of sentences, by their words, in a temporary file without a name.
 
     The system keeps in memory as much of the file as it has room for. What would make it larger
-    than `most_bytes` is not kept.
+    than `most_bytes`, or fill the disk, is not kept.
     """
 
     def __init__(self, most_bytes: float) -> None:
@@ -42,10 +46,28 @@ class StateStore:
         Of sentences with the same words, those of the first.
         """
         data, key = states.tobytes(), _key(sentence)
-        if key not in self.spans and self.size + len(data) <= self.most_bytes:
-            os.pwrite(self.file.fileno(), data, self.size)
+        if key in self.spans or self.size + len(data) > self.most_bytes:
+            return
+        if self._written(data):
             self.spans[key] = (self.size, states.shape)
             self.size += len(data)
+        else:
+            self.most_bytes = self.size
+            print_notice(
+                f"warning: {tempfile.gettempdir()} is full: states of some sentences will be "
+                "computed in every epoch, which is slower; set TMPDIR to a directory with more room"
+            )
+
+    def _written(self, data: bytes) -> bool:
+        """Whether there was room for more at the end of the file."""
+        try:
+            if os.pwrite(self.file.fileno(), data, self.size) == len(data):
+                return True
+        except OSError as error:
+            if error.errno not in IS_FULL:
+                raise
+        os.ftruncate(self.file.fileno(), self.size)
+        return False
 
     def batch(self, sentences: Sequence[Sentence]) -> PooledStates | None:
         """The states of a batch, padded with zeros; None if those of a sentence are not kept."""

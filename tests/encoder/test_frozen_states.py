@@ -1,5 +1,6 @@
 """States of frozen layers: computed once, kept within bounds, and the same as computed again."""
 
+import errno
 import os
 
 import numpy as np
@@ -95,6 +96,37 @@ def test_no_more_is_kept_than_allowed(session):
     assert not none.parser.model.encoder.keeps_states
     for one in (some, none):
         assert len(finish(one).parse(DEV)) == len(DEV)
+
+
+@pytest.mark.parametrize("ends", ["with an error", "within a sentence"])
+def test_a_full_disk_ends_the_keeping_and_not_the_training(session, monkeypatch, capsys, ends):
+    room, write = 5000, os.pwrite
+
+    def pwrite(file, data, offset):
+        if offset + len(data) <= room:
+            return write(file, data, offset)
+        if ends == "with an error":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, data[: room - offset], offset)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    one = session()
+    store = store_of(one)
+    assert 0 < store.size <= room
+    assert os.fstat(store.file.fileno()).st_size == store.size
+    assert capsys.readouterr().err.count("is full") == 1
+    kept = next(s for s in TRAIN if store.batch([s]))
+    missing = next(s for s in TRAIN if not store.batch([s]))
+    assert len(finish(one).parse([kept, missing])) == 2
+
+
+def test_other_errors_of_the_disk_are_reported(monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pwrite", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        StateStore(GIGABYTE).add(Sentence.from_words(["a"]), np.ones((2, 1, 1), dtype=np.float16))
 
 
 def test_sentences_with_the_same_words_are_kept_once(session):
