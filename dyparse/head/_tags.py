@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from dyparse.data.sentence import Sentence
+from dyparse.data.batch import n_words
+from dyparse.data.sentence import NONE, Sentence
+from dyparse.data.token_arrays import padded
 from dyparse.data.vocabulary import Entries, sorted_entries
 from dyparse.head import Head
+
+RULED_OUT = -1e4  # far below every score, and a number of half precision too
 
 
 class TagHead(Head):
@@ -36,11 +43,27 @@ class TagHead(Head):
         """[B, N, tag_width] → [B, N, entries]"""
         return self.output(encoded)  # type: ignore[no-any-return]  # as torch modules are called untyped
 
+    def given(self, sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+        """[B, N]: the number of every word's entry; NONE if it has no value, or an unknown one."""
+        values = chain.from_iterable(getattr(s, self.column) for s in sentences)
+        flat = np.fromiter((value != "_" for value in values), np.bool_)
+        has_value = padded(n_words(sentences), flat, root=0, padding=0)
+        return np.where(has_value, self.targets(sentences), NONE)
+
     def fed(self, scores: Tensor) -> Tensor | None:
         """What the encoder reads.  [B, N, entries] → [B, N, fed]"""
         if self.embeddings is None:
             return None
         return torch.softmax(scores.float(), -1).to(scores.dtype) @ self.embeddings
+
+
+def settled(scores: Tensor, given: Tensor) -> Tensor:
+    """Scores that leave a word only the entry that is given, where one is.
+
+    [B, N, entries], [B, N] → [B, N, entries]
+    """
+    entry, number = torch.arange(scores.shape[-1], device=scores.device), given.unsqueeze(-1)
+    return scores.masked_fill((number != NONE) & (number != entry), RULED_OUT)
 
 
 @dataclass(frozen=True)

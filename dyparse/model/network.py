@@ -12,11 +12,13 @@ from torch.overrides import TorchFunctionMode
 from dyparse.data.batch import Batch
 from dyparse.encoder import Encoder, ParameterGroup
 from dyparse.head import Head
-from dyparse.head._tags import TagHead
+from dyparse.head._tags import TagHead, settled
 from dyparse.model.sizes import ScorerSizes
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.dropout import Dropout, signed
 from dyparse.tensors.transfer import fetch
+
+NOTHING: Mapping[str, Tensor] = {}
 
 
 class Encoded(NamedTuple):
@@ -69,13 +71,18 @@ class Model(nn.Module):
         """The device that the network is on."""
         return self.hidden_bias.device
 
-    def encode(self, batch: Batch) -> Encoded:
-        """The encoder's vectors, reduced to `network.reduced` numbers, and the scores of tags."""
+    def encode(self, batch: Batch, given: Mapping[str, Tensor] = NOTHING) -> Encoded:
+        """The encoder's vectors, reduced to `network.reduced` numbers, and the scores of tags.
+
+        Tags that are given, numbers [B, N] by the name of their head or NONE, are read instead of
+        predicted ones.
+        """
         tags: dict[str, Tensor] = {}
         heads = self.tag_heads()
 
         def tag(vectors: Tensor) -> Tensor | None:
             tags.update({name: head(vectors) for name, head in heads})
+            tags.update({name: settled(tags[name], numbers) for name, numbers in given.items()})
             fed = [head.fed(tags[name]) for name, head in heads]
             found = [numbers for numbers in fed if numbers is not None]
             return torch.cat(found, dim=-1) if found else None

@@ -38,7 +38,7 @@ from dyparse.model.inputs import (
 )
 from dyparse.model.network import Encoded, Model
 from dyparse.model.parts import ModelConfig, ModelParts
-from dyparse.model.predictions import predicted_entries
+from dyparse.model.predictions import given_tags, predicted_entries
 from dyparse.model.sources import find_model
 from dyparse.rollout.scorer import Scorer
 from dyparse.runtime.device import find_device
@@ -134,8 +134,9 @@ class Parser:
         For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
         dyparse.decoding: a name, or the dotted path of a class of one's own. Tags and lemmas that
         the model predicts replace those of the input, except for columns to `keep`: there only
-        words without a value get one. With `confidence`, tokens also have `head_confidence` and
-        `label_confidence`, which are written in MISC.
+        words without a value get one, and trees and other tags are predicted with those that are
+        given. With `confidence`, tokens also have `head_confidence` and `label_confidence`, which
+        are written in MISC.
         """
         require_precision(precision, "precision")
         try:
@@ -309,10 +310,11 @@ class Parser:
         self.model.eval()
         batch = self.collator.batch(sentences)
         device = self.model.device
+        given = given_tags(self.model, self.keep, sentences)
         with encoder_precision(
             self.precision, device, gains=self.model.encoder.gains_from_bfloat16
         ):
-            encoded = self.model.encode(batch.to(device))
+            encoded = self.model.encode(batch.to(device), given)
         with scorer_precision(self.precision, device):
             scorer = self.model.scorer(self.model.table(encoded.vectors))()
         return EncodedBatch(encoded, scorer, batch.words)

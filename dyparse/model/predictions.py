@@ -1,14 +1,25 @@
 """Predictions of the heads: the best entries, of tags the best that go together."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dyparse.data.sentence import Sentence
+from dyparse.model.network import Model
 from dyparse.model.parts import ModelParts
 from dyparse.tensors.transfer import to_device
+
+
+def given_tags(
+    model: Model, columns: Collection[str], sentences: Sequence[Sentence]
+) -> dict[str, Tensor]:
+    """Tags of these columns as `Model.encode` takes them, on its device."""
+    heads = {name: head for name, head in model.tag_heads() if head.column in columns}
+    numbers = [torch.from_numpy(head.given(sentences)) for head in heads.values()]
+    return dict(zip(heads, to_device(numbers, model.device), strict=True)) if heads else {}
 
 
 def predicted_entries(

@@ -1,6 +1,7 @@
 """Tag heads: predicted inside the encoder, read by its last layer, learned with the parser."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from helpers.tiny import SETTINGS, fresh_parser, model_config, plan, sample, tra
 from helpers.toy_parts import Sums
 
 from dyparse.data.batch import Batch
+from dyparse.data.sentence import NONE, Sentence
 from dyparse.head import load_heads
+from dyparse.head._tags import settled
 from dyparse.head.upos import Upos
-from dyparse.model.parser import Parser
+from dyparse.model.parser import Parser, filled_in
 from dyparse.model.parts import ModelConfig
 
 TRAIN, DEV = sample("train")[:60], sample("dev")[:15]
@@ -31,6 +34,61 @@ def test_soft_tags_are_the_mean_embedding_of_the_entries():
     expected = torch.stack([(one + other) / 2, one, 0.75 * one + 0.25 * other])
     torch.testing.assert_close(head.fed(scores)[0], expected)
     assert Upos(fed=0).build(4, ("ADJ",), hidden=1, dropout=0.0).fed(scores) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_tag_that_is_given_is_read_as_if_it_were_certain(dtype):
+    head = Upos(fed=3).build(4, ("ADJ", "NOUN"), hidden=1, dropout=0.0).to(dtype)
+    scores = torch.tensor([[[0.0, 90.0], [3.0, 90.0], [0.0, 0.0]]], dtype=dtype)
+    fed = head.fed(settled(scores, torch.tensor([[0, 1, NONE]])))
+    assert torch.equal(fed[0, :2], head.embeddings)
+    assert torch.equal(fed[0, 2], head.fed(scores)[0, 2])
+
+
+def test_words_without_a_value_or_with_an_unknown_one_are_given_nothing(parser):
+    head = parser.model.heads["feats"]
+    assert "_" in head.number
+    feats, known = head.entries[0], Sentence.from_words(["a"] * 3)
+    given = known.with_columns({"feats": ["_", feats, "New=Yes"]})
+    assert head.given([given, known]).tolist() == [[NONE, NONE, 0, NONE], [NONE] * 4]
+
+
+def test_trees_and_other_tags_fit_the_tags_that_are_kept(parser):
+    keeping = replace(parser, keep=("upos",))
+    upos = [["DET"] * len(s) for s in DEV]
+    tagged = [s.with_columns({"upos": tags}) for s, tags in zip(DEV, upos, strict=True)]
+    kept = keeping.parse(tagged)
+    assert [s.upos for s in kept] == upos
+    seen = set(parser.vocabulary.analyses)
+    words = [tags for s in kept for tags in zip(s.upos, s.xpos, s.feats, strict=True)]
+    assert {"\t".join(tags) for tags in words} <= seen
+    read, predicted = (p.encode(tagged).encoded.vectors for p in (keeping, parser))
+    assert not torch.allclose(read, predicted)  # trees depend on these
+
+
+def test_kept_tags_that_were_never_seen_change_nothing_else(parser):
+    keeping = replace(parser, keep=("upos", "lemma"))
+    tagged = [s.with_columns({"upos": ["FOO"] * len(s), "lemma": ["_"] * len(s)}) for s in DEV]
+    expected = [
+        s.with_columns({"upos": filled_in(t, "upos", s.upos)})
+        for s, t in zip(parser.parse(DEV), tagged, strict=True)
+    ]
+    for kept, free in zip(keeping.parse(tagged), expected, strict=True):
+        assert kept.upos == ["FOO"] * len(kept)
+        assert (kept.head, kept.xpos, kept.lemma) == (free.head, free.xpos, free.lemma)
+
+
+def test_kept_tags_that_were_never_seen_together_still_have_others_chosen_by_score(parser):
+    analyses = [analysis.split("\t") for analysis in parser.vocabulary.analyses]
+    upos, xpos = (
+        "DET",
+        next(x for u, x, _ in analyses if not {("DET", x)} & {(a, b) for a, b, _ in analyses}),
+    )
+    tagged = [s.with_columns({"upos": [upos] * len(s), "xpos": [xpos] * len(s)}) for s in DEV]
+    parsed = replace(parser, keep=("upos", "xpos")).parse(tagged)
+    feats = {value for s in parsed for value in s.feats}
+    assert feats <= {f for u, x, f in analyses if u == upos or x == xpos}
+    assert len(feats) > 1
 
 
 def test_the_last_layer_reads_what_was_predicted_below_it(parser):
