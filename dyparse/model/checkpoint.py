@@ -51,7 +51,7 @@ from dyparse.model.sizes import ScorerSizes
 from dyparse.tokenizer import Tokenizer
 from dyparse.version import __version__
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
 PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
