@@ -18,6 +18,7 @@ from dyparse.data.columns.cells import (
     sound_columns,
     token_range,
 )
+from dyparse.data.columns.heads import is_projective
 from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
 
@@ -117,19 +118,7 @@ class Sentence:
 
     def is_projective(self) -> bool:
         """Whether no two arcs cross, including the arc from position 0 to the root."""
-        arcs = sorted(
-            (min(word, head), -max(word, head))
-            for word, head in enumerate(self.head, 1)
-            if head != NONE
-        )
-        open_ends: list[int] = []
-        for left, negative_right in arcs:
-            while open_ends and open_ends[-1] <= left:
-                open_ends.pop()
-            if open_ends and open_ends[-1] < -negative_right:
-                return False
-            open_ends.append(-negative_right)
-        return True
+        return is_projective(self.head)
 
     def with_tree(self, head: Sequence[int], label: Sequence[str]) -> Sentence:
         """The same sentence with another tree; only HEAD and DEPREL of its lines change."""
