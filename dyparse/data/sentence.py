@@ -13,7 +13,9 @@ from dyparse.data.columns.cells import (
     FIELDS,
     LONGEST_QUOTE,
     NO_SPACE,
+    MultiwordToken,
     joined_words,
+    multiword_tokens,
     require_text,
     sound_columns,
     token_range,
@@ -104,6 +106,11 @@ class Sentence:
         comments = (line.removeprefix(BYTE_ORDER_MARK) for line in self.lines)
         found = next((match[1] for match in map(TEXT.match, comments) if match), "")
         return found or joined_words(self.lines, self.word_lines, self.form)
+
+    @property
+    def multiword_tokens(self) -> list[MultiwordToken]:
+        """Its tokens of several words."""
+        return multiword_tokens(self.lines)
 
     @property
     def root(self) -> Token | None:
@@ -320,8 +327,11 @@ class Token:
 
     @property
     def space_after(self) -> bool:
-        """Whether white space follows it in the text."""
-        return NO_SPACE not in self.misc.split("|")
+        """Whether white space follows it in the text; not within a multiword token."""
+        whole = self.multiword_token
+        if whole and self.id < whole.last:
+            return False
+        return NO_SPACE not in (whole or self).misc.split("|")
 
     @property
     def start(self) -> int | None:
@@ -334,7 +344,14 @@ class Token:
         return None if (span := self._span()) is None else span[1]
 
     def _span(self) -> tuple[int, int] | None:
-        return token_range(self.sentence.lines, self.sentence.word_lines[self.id - 1], self.id)
+        whole = None if (own := token_range(self.misc)) else self.multiword_token
+        return token_range(whole.misc) if whole else own
+
+    @property
+    def multiword_token(self) -> MultiwordToken | None:
+        """The multiword token that it is a word of; None if it is a token itself."""
+        wholes = self.sentence.multiword_tokens
+        return next((whole for whole in wholes if whole.first <= self.id <= whole.last), None)
 
     @property
     def subtree(self) -> list[Token]:
