@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from dyparse.data.columns.cells import (
     token_range,
 )
 from dyparse.data.columns.heads import is_projective
+from dyparse.data.sentence_json import sentence_json
 from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
 
@@ -155,15 +155,17 @@ class Sentence:
         return "".join(lines)
 
     def to_json(self) -> str:
-        """The sentence as one line of JSON, an object with sent_id, text and tokens.
+        """The sentence as one line of JSON: an object with sent_id, text, tokens and
+        multiword_tokens.
 
-        A token has the ten fields of CoNLL-U, from id to misc: id and head are numbers, the others
-        text as in CoNLL-U; what is `_` there, or has no value, is null. Words only: ranges and
-        empty nodes are left out.
+        A token is a word with the ten fields of CoNLL-U, from id to misc, and start and end, where
+        its token is in the text: id, head, start and end are numbers, the others text as in
+        CoNLL-U; what is `_` there, or has no value, is null. A multiword token has first and last,
+        the ids of its words, form, misc, start and end. Empty nodes are left out.
         """
-        tokens = [token.fields() for token in self]
-        parts = {"sent_id": self.sent_id or None, "text": self.text, "tokens": tokens}
-        return json.dumps(parts, ensure_ascii=False)
+        lines = self.to_conllu().split("\n")
+        rows = [lines[index].rstrip("\r").split("\t") for index in self.word_lines]
+        return sentence_json(self.sent_id, self.text, rows, self.head, self.multiword_tokens)
 
     def to_token_list(self) -> conllu.TokenList:
         """The sentence as a TokenList of the package `conllu`, with its comments as metadata."""
@@ -372,14 +374,6 @@ class Token:
     def children(self) -> list[Token]:
         """The tokens whose head it is, from left to right."""
         return [token for token in self.sentence if token.head == self.id]
-
-    def fields(self) -> dict[str, int | str | None]:
-        """The fields of CoNLL-U by name, without a value None."""
-        names = {"deprel": "label"}
-        texts = {name: getattr(self, names.get(name, name)) for name in FIELDS[2:]}
-        values = {name: None if value == "_" else value for name, value in texts.items()}
-        values["head"] = None if self.head == NONE else self.head
-        return {"id": self.id, "form": self.form, **values}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Token):
