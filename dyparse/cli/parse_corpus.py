@@ -87,7 +87,8 @@ def run(options: argparse.Namespace) -> int:
         threads=options.threads_per_actor,
         digest=digest_of_model(model),
     )
-    jobs = find_jobs(options.files, options.output, settings.input_format)
+    formats = (settings.input_format, settings.output_format)
+    jobs = find_jobs(options.files, options.output, *formats)
     waiting = [job for job in jobs if not is_finished(job, settings)]
     failed = empty = 0
     if waiting:

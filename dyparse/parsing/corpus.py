@@ -22,7 +22,7 @@ from dyparse.model.checkpoint_files import sha256_of
 from dyparse.parsing.chunks import parse_blocks
 from dyparse.parsing.reading import CONLLU, read_raw
 from dyparse.parsing.settings import Settings
-from dyparse.parsing.stream import Totals, write_conllu
+from dyparse.parsing.stream import JSON, Totals, write_sentences
 from dyparse.runtime.atomic_files import replacing, write
 
 if TYPE_CHECKING:  # torch is slow to import
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # torch is slow to import
 GZIP = ".gz"
 DECISIVE = (  # settings that the output depends on
     "input_format",
+    "output_format",
     "max_tokens_per_batch",
     "precision",
     "decoding",
@@ -64,6 +65,7 @@ class Record:
 
     model: str  # digest
     input_format: str
+    output_format: str
     max_tokens_per_batch: int
     precision: str
     decoding: str
@@ -79,7 +81,9 @@ class Record:
     skipped: int = 0  # malformed sentences that the output lacks
 
 
-def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job]:
+def find_jobs(
+    names: Sequence[str], output: Path, input_format: str, output_format: str = CONLLU
+) -> list[Job]:
     """A job for every file, and for every file in and below a directory, with its name there.
 
     ConfigError if two outputs would be one file, or an output would overwrite an input.
@@ -97,7 +101,8 @@ def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job
         else:
             raise TreebankError(f"{path}: there is no such file or directory; check the path")
         for source, relative in found:
-            job = Job(str(source.resolve()), str(output.resolve() / _as_conllu(relative)))
+            target = output.resolve() / _output_name(relative, output_format)
+            job = Job(str(source.resolve()), str(target))
             _require_plain_name(job)
             other = jobs.setdefault(job.output, job)
             if other.source != job.source:
@@ -107,9 +112,9 @@ def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job
                 )
     sources = {job.source for job in jobs.values()}
     for job in jobs.values():
-        target = os.path.realpath(job.output)  # the output may be a link
-        if target in sources:
-            raise ConfigError(f"--output {output} would overwrite {target}; name another")
+        real = os.path.realpath(job.output)  # the output may be a link
+        if real in sources:
+            raise ConfigError(f"--output {output} would overwrite {real}; name another")
     return list(jobs.values())
 
 
@@ -137,13 +142,15 @@ def _files_below(directory: Path, output: Path, input_format: str) -> Iterator[t
             yield path, path.relative_to(directory)
 
 
-def _as_conllu(name: Path) -> Path:
-    """The name of the parsed file: .txt becomes .conllu, and a .gz stays one."""
+def _output_name(name: Path, output_format: str) -> Path:
+    """The name of the parsed file: .txt becomes .conllu, for JSON both .jsonl; a .gz stays one."""
     gz = GZIP if name.suffix == GZIP else ""
-    plain = name.with_name(name.name.removesuffix(gz))
-    if plain.suffix == ".txt":
-        plain = plain.with_suffix(".conllu")
-    return plain.with_name(plain.name + gz)
+    plain = name.name.removesuffix(gz)
+    if output_format == JSON:
+        plain = plain.removesuffix(".txt").removesuffix(".conllu") + ".jsonl"
+    elif plain.endswith(".txt"):
+        plain = plain.removesuffix(".txt") + ".conllu"
+    return name.with_name(plain + gz)
 
 
 def is_finished(job: Job, settings: Settings) -> bool:
@@ -185,6 +192,7 @@ def parse_file(
         record = Record(
             model=settings.digest,
             input_format=settings.input_format,
+            output_format=settings.output_format,
             max_tokens_per_batch=settings.max_tokens_per_batch,
             precision=settings.precision,
             decoding=settings.decoding,
@@ -214,7 +222,8 @@ def _write_output(
         source, out = _open(job, stack)
         raw = read_raw(source, settings.input_format, skipped=skipped)
         blocks = _gzip_checked(raw, job.source)
-        write_conllu(parse_blocks(parser, [blocks], settings, totals, skipped), out)
+        pieces = parse_blocks(parser, [blocks], settings, totals, skipped)
+        write_sentences(pieces, out, settings.output_format)
         after = os.stat(job.source)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")
