@@ -20,7 +20,7 @@ from dyparse.data.malformed import STOP, Skipped
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.model.checkpoint_files import sha256_of
 from dyparse.parsing.chunks import parse_blocks
-from dyparse.parsing.reading import CONLLU, read_raw
+from dyparse.parsing.reading import CONLLU, TEXT, read_raw
 from dyparse.parsing.settings import Settings
 from dyparse.parsing.stream import JSON, Totals, write_sentences
 from dyparse.runtime.atomic_files import replacing, write
@@ -95,7 +95,10 @@ def find_jobs(
             found = sorted(_files_below(path, output, input_format))
             if not found:
                 endings = " or ".join(_endings(input_format))
-                raise TreebankError(f"{path}: no file in it ends in {endings}; name the files")
+                hint = ", or use --input text for .txt" if input_format == CONLLU else ""
+                raise TreebankError(
+                    f"{path}: no file in it ends in {endings}; name the files{hint}"
+                )
         elif path.exists():
             found = [(path, Path(path.name))]
         else:
@@ -118,6 +121,16 @@ def find_jobs(
     return list(jobs.values())
 
 
+def telling_names(names: Iterable[str], output: Path) -> Iterator[str]:
+    """Names that `format_of` tells the format by: those of files, and for a directory that of one
+    file in it, of CoNLL-U if there is any.
+    """
+    for name in names:
+        path, formats = Path(name), (CONLLU, TEXT) if Path(name).is_dir() else ()
+        found = (str(file) for kind in formats for file, _ in _files_below(path, output, kind))
+        yield next(found, name)
+
+
 def _require_plain_name(job: Job) -> None:
     """TreebankError if the names cannot be sent to another process as text."""
     for name in (job.source, job.output):
@@ -134,10 +147,12 @@ def _endings(input_format: str) -> tuple[str, str]:
 
 def _files_below(directory: Path, output: Path, input_format: str) -> Iterator[tuple[Path, Path]]:
     """Files with their paths relative to the directory, without earlier outputs."""
+    is_same = output.resolve() == directory.resolve()
     for path in directory.rglob("*"):
-        is_output = output.resolve() != directory.resolve() and path.resolve().is_relative_to(
-            output.resolve()
-        )
+        if is_same:
+            is_output = Job("", str(path)).record.exists()
+        else:
+            is_output = path.resolve().is_relative_to(output.resolve())
         if path.name.endswith(_endings(input_format)) and path.is_file() and not is_output:
             yield path, path.relative_to(directory)
 
