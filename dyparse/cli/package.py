@@ -56,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
         version=options.version,
         summary=summary(model),
         readme=model_card(model, name, name, licence).page,
+        requirement=model.requirement(),
         licence=licence,
         licence_file=(text.name, text.read_bytes()) if text else None,
     )

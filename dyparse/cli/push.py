@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
     licence = checked_licence(options.license)
     import_modules(options.imports)
     directory: Path = require_directory(find_model(options.model))
-    card = model_card(Described.read(directory), str(target), "dyparse[hub]", licence)
+    model = Described.read(directory)
+    card = model_card(model, str(target), model.requirement("hub"), licence)
     files = {**ModelFiles.open(directory).contents(), CARD: str(card).encode()}
     if options.dry_run:
         sizes = "".join(f"{len(content):>12,} {name}\n" for name, content in files.items())

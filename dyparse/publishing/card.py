@@ -15,6 +15,7 @@ import yaml
 
 from dyparse.comparison.significance import Counts, confidence_interval
 from dyparse.config.choices import name_of, outside_modules
+from dyparse.encoder import extras as encoder_extras
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import METRICS, RESULT, RunResult, read_result
 from dyparse.feature import TAGS
@@ -57,6 +58,11 @@ class Described:
     def imports(self) -> list[str]:
         """Modules outside the package that it needs."""
         return outside_modules(self.parser.parts.config.choices())
+
+    def requirement(self, *extras: str) -> str:
+        """What pip installs to load it: dyparse with these extras and those that it needs."""
+        listed = ",".join([*extras, *encoder_extras(self.parser.parts.config.encoder)])
+        return f"dyparse[{listed}]" if listed else "dyparse"
 
     def scores(self) -> dict[str, Mapping[str, Any]]:
         """Scores by split."""

@@ -10,6 +10,8 @@ import pytest
 from helpers.messages import assert_one_message
 from helpers.programs import python
 from helpers.saved_models import FILES, MANIFEST
+from helpers.tiny import sample
+from helpers.tiny_transformers import tiny_options, tiny_parser
 
 WHEEL = "dyparse_en_tiny-1.0-py3-none-any.whl"
 INFORMATION = "dyparse_en_tiny-1.0.dist-info"
@@ -65,6 +67,20 @@ def test_it_holds_the_model_its_card_and_the_licence_and_no_code(
     assert metadata["Requires-Dist"].startswith("dyparse>=")
     assert metadata["License-Expression"] == "CC-BY-SA-4.0"
     assert 'dyparse.load("dyparse-en-tiny")' in metadata.get_payload()
+
+
+def test_a_model_with_a_transformer_requires_its_extra_and_the_card_says_so(
+    tiny_pretrained, dyparse_command, tmp_path
+):
+    parser = tiny_parser(tiny_options(tiny_pretrained()), sample("train")[:5])
+    parser.save(tmp_path / "model", {})
+    given = ("--name", "dyparse-en-tiny", "--version", "1.0", "-o", tmp_path)
+    assert dyparse_command("package", tmp_path / "model", *given)[0] == 0
+    with zipfile.ZipFile(tmp_path / WHEEL) as wheel:
+        metadata = HeaderParser().parsestr(wheel.read(f"{INFORMATION}/METADATA").decode())
+    assert metadata["Requires-Dist"].startswith("dyparse[transformers]>=")
+    card = dyparse_command("push", tmp_path / "model", "me/model", "--dry-run")[1]
+    assert "pip install 'dyparse[hub,transformers]'" in card
 
 
 def test_the_same_model_gives_the_same_bytes(package, tmp_path):
