@@ -134,6 +134,16 @@ def add_licence(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_half(command: argparse.ArgumentParser) -> None:
+    """--half, of commands that share a model."""
+    command.add_argument(
+        "--half",
+        action="store_true",
+        help="keep the weights in half precision (float16), which halves the size; a few trees may "
+        "differ",
+    )
+
+
 def checked_licence(text: str | None) -> str | None:
     """The licence in its usual spelling; ConfigError if there is no such one."""
     from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
