@@ -68,12 +68,12 @@ def parse_text(parser: Any, source: Path, path: Path) -> None:
     from dyparse.parsing.chunks import parse_blocks
     from dyparse.parsing.reading import TEXT, read_files
     from dyparse.parsing.settings import Settings
-    from dyparse.parsing.stream import Totals, write_conllu
+    from dyparse.parsing.stream import Totals, write_sentences
 
     settings = Settings(model="", input_format=TEXT)
     files = read_files([str(source)], TEXT)
     with path.open("wb") as out:
-        write_conllu(parse_blocks(parser, files, settings, Totals()), out)
+        write_sentences(parse_blocks(parser, files, settings, Totals()), out)
 
 
 def train(job: Job, measurement: Measurement) -> Path:

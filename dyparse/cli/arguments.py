@@ -10,6 +10,7 @@ from dyparse.data.malformed import ON_ERROR, STOP
 from dyparse.errors import ConfigError
 from dyparse.parsing.reading import AUTO, FORMATS, format_of
 from dyparse.parsing.settings import Settings
+from dyparse.parsing.stream import CONLLU, OUTPUT_FORMATS
 
 if TYPE_CHECKING:  # numba is slow to import, and not every command needs it
     from dyparse.system import System
@@ -63,6 +64,12 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
         help="what the input is: conllu; text, which is split into sentences and words; lines, a "
         "sentence each, which are split into words; or words with spaces between them, a sentence "
         "per line. auto: text for files that end in .txt, else conllu (default: %(default)s)",
+    )
+    command.add_argument(
+        "--format",
+        default=CONLLU,
+        choices=OUTPUT_FORMATS,
+        help="what to write: conllu, or json, a line for every sentence (default: %(default)s)",
     )
     add_on_error(command)
     command.add_argument(
@@ -127,6 +134,16 @@ def add_licence(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_half(command: argparse.ArgumentParser) -> None:
+    """--half, of commands that share a model."""
+    command.add_argument(
+        "--half",
+        action="store_true",
+        help="keep the weights in half precision (float16), which halves the size; a few trees may "
+        "differ",
+    )
+
+
 def checked_licence(text: str | None) -> str | None:
     """The licence in its usual spelling; ConfigError if there is no such one."""
     from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -154,6 +171,7 @@ def parsing_settings(
         device=options.device,
         threads=threads,
         input_format=format_of(files, options.input),
+        output_format=options.format,
         max_tokens_per_batch=options.max_tokens_per_batch,
         precision=options.precision,
         decoding=options.decoding,

@@ -4,7 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from dyparse.cli.arguments import MODEL, Commands, add_imports, add_licence, checked_licence
+from dyparse.cli.arguments import (
+    MODEL,
+    Commands,
+    add_half,
+    add_imports,
+    add_licence,
+    checked_licence,
+)
 from dyparse.config.choices import import_modules
 from dyparse.errors import ConfigError
 
@@ -28,6 +35,7 @@ def register(commands: Commands) -> None:
     command.add_argument(
         "-o", "--output", metavar="DIR", type=Path, default=Path(), help="write here (default: .)"
     )
+    add_half(command)
     add_licence(command)
     command.add_argument(
         "--license-file", metavar="FILE", type=Path, help="text of the licence, to be included"
@@ -38,6 +46,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the wheel, and print how it is used."""
+    from dyparse.model.checkpoint import in_half_precision
     from dyparse.model.checkpoint_files import ModelFiles, require_directory
     from dyparse.model.sources import find_model, normalized
     from dyparse.publishing.card import Described, model_card, summary
@@ -56,10 +65,12 @@ def run(options: argparse.Namespace) -> int:
         version=options.version,
         summary=summary(model),
         readme=model_card(model, name, name, licence).page,
+        requirement=model.requirement(),
         licence=licence,
         licence_file=(text.name, text.read_bytes()) if text else None,
     )
-    path = wheel.write(options.output, ModelFiles.open(directory).contents())
+    contents = ModelFiles.open(directory).contents()
+    path = wheel.write(options.output, in_half_precision(contents) if options.half else contents)
     sys.stdout.write(
         f"{path}\ninstall it with: pip install {path}\nload it with: dyparse.load('{name}')\n"
     )

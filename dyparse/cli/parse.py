@@ -27,12 +27,12 @@ from dyparse.model.sources import find_model
 from dyparse.parsing.chunks import Chunk, parse_blocks, read_chunks
 from dyparse.parsing.reading import blocks_to_cut, read_files
 from dyparse.parsing.settings import Settings, load_parser
-from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, write_conllu
+from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, write_sentences
 from dyparse.parsing.worker_pool import WorkerPool, threads_per_worker
 from dyparse.runtime.atomic_files import replacing, require_apart
 from dyparse.runtime.console import print_notice
 
-Pieces: TypeAlias = Generator[tuple[bytes, int], None, None]  # CoNLL-U, number of sentences in it
+Pieces: TypeAlias = Generator[tuple[bytes, int], None, None]  # output, number of sentences in it
 
 
 def register(commands: Commands) -> None:
@@ -40,11 +40,12 @@ def register(commands: Commands) -> None:
     command = commands.add_parser(
         "parse",
         help="parse raw text or CoNLL-U files with a trained model",
-        description="Parse raw text (.txt) or CoNLL-U, to CoNLL-U. Of CoNLL-U the words and\n"
-        "sentences stay; HEAD, DEPREL and the columns that the model predicts change.\n"
+        description="Parse raw text (.txt) or CoNLL-U, to CoNLL-U or JSON. Of CoNLL-U the words\n"
+        "and sentences stay; HEAD, DEPREL and the columns that the model predicts change.\n"
         "Reads standard input if no file is given.",
         epilog="examples:\n"
         "  dyparse parse MODEL book.txt > book.conllu\n"
+        "  dyparse parse MODEL book.txt --format json > book.jsonl\n"
         "  dyparse parse MODEL test.conllu --keep upos,xpos -o parsed.conllu\n"
         "  echo 'The dog barks. It sleeps.' | dyparse parse MODEL --input text",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         blocks = blocks_to_cut(files, settings.input_format, skipped=skipped)
         chunks = read_chunks(blocks, settings.input_format)
         pieces = parse_with_workers(chunks, settings, options.workers)
-    write_output(pieces, options.output)
+    write_output(pieces, options.output, settings.output_format)
     if skipped:
         skipped.report_counts()
     return 0
@@ -137,8 +138,8 @@ def parse_chunks_here(chunks: Iterable[Chunk], settings: Settings) -> Pieces:
             yield piece, 1
 
 
-def write_output(pieces: Pieces, output: Path | None) -> None:
-    """Write CoNLL-U to standard output, or to a file that appears whole, with a progress bar."""
+def write_output(pieces: Pieces, output: Path | None, output_format: str) -> None:
+    """Write sentences to standard output, or to a file that appears whole, with a progress bar."""
     with ExitStack() as stack:
         stack.enter_context(closing(pieces))  # which ends the workers
         bar = tqdm(unit=" sentences", desc="parsing", disable=None if output else True)
@@ -152,4 +153,4 @@ def write_output(pieces: Pieces, output: Path | None) -> None:
                 yield piece
                 bar.update(sentences)
 
-        write_conllu(counted(), out)
+        write_sentences(counted(), out, output_format)

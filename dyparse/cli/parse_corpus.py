@@ -20,7 +20,7 @@ from dyparse.data.malformed import MOST_NAMED, Skipped
 from dyparse.errors import ConfigError
 from dyparse.model.checkpoint_files import digest_of_model
 from dyparse.model.sources import find_model
-from dyparse.parsing.corpus import Job, find_jobs, is_finished
+from dyparse.parsing.corpus import Job, find_jobs, is_finished, telling_names
 from dyparse.parsing.ray_pool import LOCAL, Pool, parse_on_ray
 from dyparse.parsing.settings import Settings
 from dyparse.parsing.stream import Totals, warn_of_missing_tags
@@ -82,12 +82,13 @@ def run(options: argparse.Namespace) -> int:
     model = find_model(options.model)
     settings = parsing_settings(
         options,
-        options.files,
+        telling_names(options.files, options.output),
         model=str(Path(model).resolve()),
         threads=options.threads_per_actor,
         digest=digest_of_model(model),
     )
-    jobs = find_jobs(options.files, options.output, settings.input_format)
+    formats = (settings.input_format, settings.output_format)
+    jobs = find_jobs(options.files, options.output, *formats)
     waiting = [job for job in jobs if not is_finished(job, settings)]
     failed = empty = 0
     if waiting:

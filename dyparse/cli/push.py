@@ -4,7 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from dyparse.cli.arguments import MODEL, Commands, add_imports, add_licence, checked_licence
+from dyparse.cli.arguments import (
+    MODEL,
+    Commands,
+    add_half,
+    add_imports,
+    add_licence,
+    checked_licence,
+)
 from dyparse.config.choices import import_modules
 
 
@@ -27,6 +34,7 @@ def register(commands: Commands) -> None:
     )
     command.add_argument("--private", action="store_true", help="make a new repository private")
     command.add_argument("--revision", metavar="BRANCH", help="branch to upload to (default: main)")
+    add_half(command)
     add_licence(command)
     add_imports(command)
     command.add_argument(
@@ -37,6 +45,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Upload model and card, and print their address."""
+    from dyparse.model.checkpoint import in_half_precision
     from dyparse.model.checkpoint_files import ModelFiles, require_directory
     from dyparse.model.hub import HubModel
     from dyparse.model.sources import find_model
@@ -47,8 +56,11 @@ def run(options: argparse.Namespace) -> int:
     licence = checked_licence(options.license)
     import_modules(options.imports)
     directory: Path = require_directory(find_model(options.model))
-    card = model_card(Described.read(directory), str(target), "dyparse[hub]", licence)
-    files = {**ModelFiles.open(directory).contents(), CARD: str(card).encode()}
+    model = Described.read(directory)
+    card = model_card(model, str(target), model.requirement("hub"), licence)
+    contents = ModelFiles.open(directory).contents()
+    files = in_half_precision(contents) if options.half else contents
+    files[CARD] = str(card).encode()
     if options.dry_run:
         sizes = "".join(f"{len(content):>12,} {name}\n" for name, content in files.items())
         sys.stdout.write(f"{card}\n--- to {target}, not sent:\n{sizes}")

@@ -20,21 +20,37 @@ from omegaconf import DictConfig, OmegaConf
 from dyparse.config.build import build, without_places
 
 CHUNK = 1 << 20
-NAMED = re.compile(r"[^/\\]+@[0-9a-f]{16}")
+NAMED = re.compile(r"(?:[\w.-]+/)?[^/\\]+@[0-9a-f]{16}")  # OWNER/NAME on the Hugging Face Hub
 
 
-def content_name(place: Path, files: Iterable[Path]) -> str:
-    """`NAME@SHA256`: the last part of a place, and the start of a hash over its files."""
+def content_name(name: str, files: Iterable[Path]) -> str:
+    """`NAME@SHA256`: a name that is no place, and the start of a hash over its files."""
     digest = hashlib.sha256()
     for path in files:
         about = path.stat()
         digest.update(_sha256(path, about.st_mtime_ns, about.st_size))
-    return f"{place.resolve().name}@{digest.hexdigest()[:16]}"
+    return f"{name}@{digest.hexdigest()[:16]}"
 
 
 def is_content_name(text: str) -> bool:
     """Whether a text is a name by `content_name`, as the options of saved models have it."""
     return bool(NAMED.fullmatch(text))
+
+
+def content_names(choice: Any) -> dict[str, tuple[str, str]]:
+    """The files and directories that a choice was made from: name and hash, by option."""
+    values = {field.name: getattr(choice, field.name) for field in dataclasses.fields(choice)}
+    return {
+        option: name_and_hash(value)
+        for option, value in values.items()
+        if isinstance(value, str) and is_content_name(value)
+    }
+
+
+def name_and_hash(text: str) -> tuple[str, str]:
+    """The two parts of a name by `content_name`."""
+    name, _, digest = text.rpartition("@")
+    return name, digest
 
 
 def with_content_names(config: DictConfig) -> DictConfig:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +12,15 @@ from dyparse.data.columns.cells import (
     FIELDS,
     LONGEST_QUOTE,
     NO_SPACE,
+    MultiwordToken,
     joined_words,
+    multiword_tokens,
     require_text,
     sound_columns,
     token_range,
 )
+from dyparse.data.columns.heads import is_projective
+from dyparse.data.sentence_json import sentence_json
 from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
 
@@ -105,6 +108,11 @@ class Sentence:
         return found or joined_words(self.lines, self.word_lines, self.form)
 
     @property
+    def multiword_tokens(self) -> list[MultiwordToken]:
+        """Its tokens of several words."""
+        return multiword_tokens(self.lines)
+
+    @property
     def root(self) -> Token | None:
         """The token whose head is 0, the first if there are several; None without a tree."""
         return next((token for token in self if token.head == 0), None)
@@ -117,19 +125,7 @@ class Sentence:
 
     def is_projective(self) -> bool:
         """Whether no two arcs cross, including the arc from position 0 to the root."""
-        arcs = sorted(
-            (min(word, head), -max(word, head))
-            for word, head in enumerate(self.head, 1)
-            if head != NONE
-        )
-        open_ends: list[int] = []
-        for left, negative_right in arcs:
-            while open_ends and open_ends[-1] <= left:
-                open_ends.pop()
-            if open_ends and open_ends[-1] < -negative_right:
-                return False
-            open_ends.append(-negative_right)
-        return True
+        return is_projective(self.head)
 
     def with_tree(self, head: Sequence[int], label: Sequence[str]) -> Sentence:
         """The same sentence with another tree; only HEAD and DEPREL of its lines change."""
@@ -159,15 +155,17 @@ class Sentence:
         return "".join(lines)
 
     def to_json(self) -> str:
-        """The sentence as one line of JSON, an object with sent_id, text and tokens.
+        """The sentence as one line of JSON: an object with sent_id, text, tokens and
+        multiword_tokens.
 
-        A token has the ten fields of CoNLL-U, from id to misc: id and head are numbers, the others
-        text as in CoNLL-U; what is `_` there, or has no value, is null. Words only: ranges and
-        empty nodes are left out.
+        A token is a word with the ten fields of CoNLL-U, from id to misc, and start and end, where
+        its token is in the text: id, head, start and end are numbers, the others text as in
+        CoNLL-U; what is `_` there, or has no value, is null. A multiword token has first and last,
+        the ids of its words, form, misc, start and end. Empty nodes are left out.
         """
-        tokens = [token.fields() for token in self]
-        parts = {"sent_id": self.sent_id or None, "text": self.text, "tokens": tokens}
-        return json.dumps(parts, ensure_ascii=False)
+        lines = self.to_conllu().split("\n")
+        rows = [lines[index].rstrip("\r").split("\t") for index in self.word_lines]
+        return sentence_json(self.sent_id, self.text, rows, self.head, self.multiword_tokens)
 
     def to_token_list(self) -> conllu.TokenList:
         """The sentence as a TokenList of the package `conllu`, with its comments as metadata."""
@@ -331,8 +329,11 @@ class Token:
 
     @property
     def space_after(self) -> bool:
-        """Whether white space follows it in the text."""
-        return NO_SPACE not in self.misc.split("|")
+        """Whether white space follows it in the text; not within a multiword token."""
+        whole = self.multiword_token
+        if whole and self.id < whole.last:
+            return False
+        return NO_SPACE not in (whole or self).misc.split("|")
 
     @property
     def start(self) -> int | None:
@@ -345,7 +346,14 @@ class Token:
         return None if (span := self._span()) is None else span[1]
 
     def _span(self) -> tuple[int, int] | None:
-        return token_range(self.sentence.lines, self.sentence.word_lines[self.id - 1], self.id)
+        whole = None if (own := token_range(self.misc)) else self.multiword_token
+        return token_range(whole.misc) if whole else own
+
+    @property
+    def multiword_token(self) -> MultiwordToken | None:
+        """The multiword token that it is a word of; None if it is a token itself."""
+        wholes = self.sentence.multiword_tokens
+        return next((whole for whole in wholes if whole.first <= self.id <= whole.last), None)
 
     @property
     def subtree(self) -> list[Token]:
@@ -366,14 +374,6 @@ class Token:
     def children(self) -> list[Token]:
         """The tokens whose head it is, from left to right."""
         return [token for token in self.sentence if token.head == self.id]
-
-    def fields(self) -> dict[str, int | str | None]:
-        """The fields of CoNLL-U by name, without a value None."""
-        names = {"deprel": "label"}
-        texts = {name: getattr(self, names.get(name, name)) for name in FIELDS[2:]}
-        values = {name: None if value == "_" else value for name, value in texts.items()}
-        values["head"] = None if self.head == NONE else self.head
-        return {"id": self.id, "form": self.form, **values}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Token):

@@ -93,6 +93,15 @@ class ReadsTags:
         raise NotImplementedError
 
 
+def extras(choice: EncoderChoice) -> tuple[str, ...]:
+    """The extras of dyparse that an encoder needs, for `pip install "dyparse[…]"`.
+
+    A choice that needs any lists them as `extras`.
+    """
+    found: tuple[str, ...] = getattr(choice, "extras", ())
+    return found
+
+
 def new_files(choice: EncoderChoice, sentences: Sequence[Sentence]) -> Mapping[str, bytes]:
     """What a new encoder takes from files of the user, by names that `build` knows.
 

@@ -31,7 +31,7 @@ class PretrainedDirectory(NamedTuple):
     """A directory as `save_pretrained` writes it: config.json, tokenizer, weights."""
 
     path: Path
-    name: Path  # the last part is how a model and a run call it
+    name: str  # how a model and a run call it: the last part of its path, or its name on the Hub
 
     @classmethod
     def find(cls, place: str) -> "PretrainedDirectory":
@@ -48,7 +48,8 @@ class PretrainedDirectory(NamedTuple):
                 f"{CONFIG}, {TOKENIZER} and {WEIGHTS[0]}, or its name on the Hugging Face Hub"
             )
         path = Path(place).expanduser()
-        found = cls(path if path.is_dir() else _downloaded(place), path)
+        is_here = path.is_dir()
+        found = cls(path, path.resolve().name) if is_here else cls(_downloaded(place), place)
         if not (found.path / CONFIG).is_file():
             raise ConfigError(f"encoder.pretrained: {place} has no {CONFIG}")
         if not any((found.path / name).is_file() for name in WEIGHTS):

@@ -49,7 +49,7 @@ def named_by_content(vectors: str) -> str:
     try:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file")
-        return content_name(path, [path])
+        return content_name(path.resolve().name, [path])
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -54,6 +54,8 @@ class Transformer(ReadsTags):
     recompute: bool = False
     kept_gigabytes: float = 8.0
     saved_in: str = "float32"
+
+    extras: ClassVar[tuple[str, ...]] = ("transformers",)
 
     def __post_init__(self) -> None:
         self.on_top()  # checks what they share

@@ -11,6 +11,7 @@ manifest.sha256     the sha256 of each of them
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from dyparse.model.checkpoint_files import (
     require_directory,
     rewrite_file,
     shortened,
+    with_manifest,
     write_files,
 )
 from dyparse.model.confidence import Calibration
@@ -55,6 +57,7 @@ FORMAT_VERSION = 6
 CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
 PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
+WEIGHT_TYPES = (torch.float32, torch.float16, torch.bfloat16)
 NO_TENSORS = (  # raised by readers of tensors, about the file or about shapes and types in it
     SafetensorError,
     KeyError,
@@ -94,6 +97,17 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
         **{f"{part}/{name}": own for part in own_files for name, own in own_files[part].items()},
     }
     write_files(directory, contents)
+
+
+def in_half_precision(contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a model, with its weights in float16."""
+    weights = {
+        name: tensor.half() if tensor.is_floating_point() else tensor
+        for name, tensor in load_tensors(contents[WEIGHTS]).items()
+    }
+    if wrong := _not_finite(weights):
+        raise CheckpointError(f"{WEIGHTS}: {wrong} has numbers beyond float16; leave out --half")
+    return with_manifest({**contents, WEIGHTS: save_tensors(weights)})
 
 
 def write_config(directory: Path, parts: ModelParts) -> None:
@@ -174,9 +188,7 @@ def _filled(
         raise damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}") from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted
         raise damaged(files.directory / CONFIG, str(error)) from error
-    shapes = network.state_dict()
-    types = {name: saved_type(name, tensor, network) for name, tensor in shapes.items()}
-    weights = _read_weights(files, shapes, types)
+    weights = _read_weights(files, network.state_dict())
     if outside_modules([chosen.encoder, *chosen.heads]):  # may hold more than weights
         with torch.random.fork_rng():
             network = chosen.network(vocabulary, of_encoder)
@@ -257,10 +269,10 @@ def _read_vocabulary(files: ModelFiles) -> Vocabulary:
         raise damaged(files.directory / VOCABULARY, str(error)) from error
 
 
-def _read_weights(
-    files: ModelFiles, shapes: dict[str, Tensor], types: dict[str, torch.dtype]
-) -> dict[str, Tensor]:
-    """Finite weights of these names and shapes; a file of another size is not even read."""
+def _read_weights(files: ModelFiles, shapes: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Finite weights of these names and shapes, in float32 whatever the file has them in; a file of
+    another size is not even read.
+    """
     path = files.directory / WEIGHTS
     size = sum(tensor.numel() * max(tensor.itemsize, 4) for tensor in shapes.values())
     content = files.read(WEIGHTS, size + MOST_HEADER_BYTES)
@@ -269,25 +281,21 @@ def _read_weights(
         weights = {name: tensor.clone() for name, tensor in load_tensors(content).items()}
     except NO_TENSORS as error:
         raise damaged(path, str(error)) from error
-    _require_shapes(path, weights, shapes, types)
+    _require_shapes(path, weights, shapes)
     if wrong := _not_finite(weights):
         raise damaged(path, f"{wrong} holds numbers that are not finite")
     return {n: t.float() if t.is_floating_point() else t for n, t in weights.items()}
 
 
-def _require_shapes(
-    path: Path,
-    weights: dict[str, Tensor],
-    shapes: dict[str, Tensor],
-    types: dict[str, torch.dtype],
-) -> None:
+def _require_shapes(path: Path, weights: dict[str, Tensor], shapes: dict[str, Tensor]) -> None:
     for name in sorted(weights.keys() ^ shapes.keys()):
         raise damaged(path, f"tensor {name} is {'missing' if name in shapes else 'one too many'}")
     for name, tensor in weights.items():
-        found, expected = list(tensor.shape), list(shapes[name].shape)
-        if found != expected or tensor.dtype != types[name]:
+        found, expected, dtype = list(tensor.shape), list(shapes[name].shape), shapes[name].dtype
+        allowed = WEIGHT_TYPES if dtype.is_floating_point else (dtype,)
+        if found != expected or tensor.dtype not in allowed:
             raise damaged(
-                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of {types[name]}"
+                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of {dtype}"
             )
 
 

@@ -100,13 +100,19 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
                 "letters, digits, dots and dashes"
             )
     _require_readable(directory, contents)
-    checksums = {name: checksum(content) for name, content in contents.items()}
     for path in {(directory / name).parent for name in contents}:
         path.mkdir(parents=True, exist_ok=True)
-    files = {**contents, MANIFEST: _manifest(checksums)}
+    files = with_manifest(contents)
     write_all({directory / name: content for name, content in files.items()})
     for left in set(files_of_model(directory)) - {directory / name for name in files}:
         left.unlink(missing_ok=True)  # of an earlier model
+
+
+def with_manifest(contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a model and, last, the manifest that fits them."""
+    files = {name: content for name, content in contents.items() if name != MANIFEST}
+    checksums = {name: checksum(content) for name, content in files.items()}
+    return {**files, MANIFEST: _manifest(checksums)}
 
 
 def rewrite_file(directory: Path, name: str, content: bytes) -> None:

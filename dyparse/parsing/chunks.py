@@ -25,7 +25,7 @@ from dyparse.parsing.reading import (
     has_passages,
 )
 from dyparse.parsing.settings import Settings
-from dyparse.parsing.stream import Totals, parse_stream, write_conllu
+from dyparse.parsing.stream import Totals, parse_stream, write_sentences
 from dyparse.tokenizer._passages import batches_of, tokenize_passages
 
 if TYPE_CHECKING:  # torch is slow to import, and a process that cuts chunks does not parse
@@ -74,7 +74,7 @@ class Chunk:
 
 
 class ParsedChunk(NamedTuple):
-    """The CoNLL-U of a chunk, or the error that parsing it ended with."""
+    """The output for a chunk, or the error that parsing it ended with."""
 
     output: bytes = b""
     sentences: int = 0
@@ -118,7 +118,7 @@ def parse_blocks(
     totals: Totals,
     skipped: Skipped | None = None,
 ) -> Iterator[bytes]:
-    """The CoNLL-U of each sentence of all files, parsed in this process."""
+    """Each sentence of all files in the output format, parsed in this process."""
     if not has_passages(settings.input_format):
         pairs = checked(files, settings.input_format, skipped=skipped)
         yield from parse_stream(parser, (sentence for _, sentence in pairs), settings, totals)
@@ -133,7 +133,8 @@ def parse_chunk(parser: "Parser", chunk: Chunk, settings: Settings) -> ParsedChu
     totals, out = Totals(), io.BytesIO()
     try:
         sentences = chunk.sentences(settings.input_format, parser.tokenizer)
-        write_conllu(parse_stream(parser, sentences, settings, totals), out)
+        pieces = parse_stream(parser, sentences, settings, totals)
+        write_sentences(pieces, out, settings.output_format)
     except UNREADABLE as error:
         return ParsedChunk(missing=totals.missing, error=error)
     return ParsedChunk(out.getvalue(), totals.sentences, totals.missing)

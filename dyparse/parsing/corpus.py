@@ -20,9 +20,9 @@ from dyparse.data.malformed import STOP, Skipped
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.model.checkpoint_files import sha256_of
 from dyparse.parsing.chunks import parse_blocks
-from dyparse.parsing.reading import CONLLU, read_raw
+from dyparse.parsing.reading import CONLLU, TEXT, read_raw
 from dyparse.parsing.settings import Settings
-from dyparse.parsing.stream import Totals, write_conllu
+from dyparse.parsing.stream import JSON, Totals, write_sentences
 from dyparse.runtime.atomic_files import replacing, write
 
 if TYPE_CHECKING:  # torch is slow to import
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # torch is slow to import
 GZIP = ".gz"
 DECISIVE = (  # settings that the output depends on
     "input_format",
+    "output_format",
     "max_tokens_per_batch",
     "precision",
     "decoding",
@@ -64,6 +65,7 @@ class Record:
 
     model: str  # digest
     input_format: str
+    output_format: str
     max_tokens_per_batch: int
     precision: str
     decoding: str
@@ -79,7 +81,9 @@ class Record:
     skipped: int = 0  # malformed sentences that the output lacks
 
 
-def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job]:
+def find_jobs(
+    names: Sequence[str], output: Path, input_format: str, output_format: str = CONLLU
+) -> list[Job]:
     """A job for every file, and for every file in and below a directory, with its name there.
 
     ConfigError if two outputs would be one file, or an output would overwrite an input.
@@ -91,13 +95,17 @@ def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job
             found = sorted(_files_below(path, output, input_format))
             if not found:
                 endings = " or ".join(_endings(input_format))
-                raise TreebankError(f"{path}: no file in it ends in {endings}; name the files")
+                hint = ", or use --input text for .txt" if input_format == CONLLU else ""
+                raise TreebankError(
+                    f"{path}: no file in it ends in {endings}; name the files{hint}"
+                )
         elif path.exists():
             found = [(path, Path(path.name))]
         else:
             raise TreebankError(f"{path}: there is no such file or directory; check the path")
         for source, relative in found:
-            job = Job(str(source.resolve()), str(output.resolve() / _as_conllu(relative)))
+            target = output.resolve() / _output_name(relative, output_format)
+            job = Job(str(source.resolve()), str(target))
             _require_plain_name(job)
             other = jobs.setdefault(job.output, job)
             if other.source != job.source:
@@ -107,10 +115,20 @@ def find_jobs(names: Sequence[str], output: Path, input_format: str) -> list[Job
                 )
     sources = {job.source for job in jobs.values()}
     for job in jobs.values():
-        target = os.path.realpath(job.output)  # the output may be a link
-        if target in sources:
-            raise ConfigError(f"--output {output} would overwrite {target}; name another")
+        real = os.path.realpath(job.output)  # the output may be a link
+        if real in sources:
+            raise ConfigError(f"--output {output} would overwrite {real}; name another")
     return list(jobs.values())
+
+
+def telling_names(names: Iterable[str], output: Path) -> Iterator[str]:
+    """Names that `format_of` tells the format by: those of files, and for a directory that of one
+    file in it, of CoNLL-U if there is any.
+    """
+    for name in names:
+        path, formats = Path(name), (CONLLU, TEXT) if Path(name).is_dir() else ()
+        found = (str(file) for kind in formats for file, _ in _files_below(path, output, kind))
+        yield next(found, name)
 
 
 def _require_plain_name(job: Job) -> None:
@@ -129,21 +147,25 @@ def _endings(input_format: str) -> tuple[str, str]:
 
 def _files_below(directory: Path, output: Path, input_format: str) -> Iterator[tuple[Path, Path]]:
     """Files with their paths relative to the directory, without earlier outputs."""
+    is_same = output.resolve() == directory.resolve()
     for path in directory.rglob("*"):
-        is_output = output.resolve() != directory.resolve() and path.resolve().is_relative_to(
-            output.resolve()
-        )
+        if is_same:
+            is_output = Job("", str(path)).record.exists()
+        else:
+            is_output = path.resolve().is_relative_to(output.resolve())
         if path.name.endswith(_endings(input_format)) and path.is_file() and not is_output:
             yield path, path.relative_to(directory)
 
 
-def _as_conllu(name: Path) -> Path:
-    """The name of the parsed file: .txt becomes .conllu, and a .gz stays one."""
+def _output_name(name: Path, output_format: str) -> Path:
+    """The name of the parsed file: .txt becomes .conllu, for JSON both .jsonl; a .gz stays one."""
     gz = GZIP if name.suffix == GZIP else ""
-    plain = name.with_name(name.name.removesuffix(gz))
-    if plain.suffix == ".txt":
-        plain = plain.with_suffix(".conllu")
-    return plain.with_name(plain.name + gz)
+    plain = name.name.removesuffix(gz)
+    if output_format == JSON:
+        plain = plain.removesuffix(".txt").removesuffix(".conllu") + ".jsonl"
+    elif plain.endswith(".txt"):
+        plain = plain.removesuffix(".txt") + ".conllu"
+    return name.with_name(plain + gz)
 
 
 def is_finished(job: Job, settings: Settings) -> bool:
@@ -185,6 +207,7 @@ def parse_file(
         record = Record(
             model=settings.digest,
             input_format=settings.input_format,
+            output_format=settings.output_format,
             max_tokens_per_batch=settings.max_tokens_per_batch,
             precision=settings.precision,
             decoding=settings.decoding,
@@ -214,7 +237,8 @@ def _write_output(
         source, out = _open(job, stack)
         raw = read_raw(source, settings.input_format, skipped=skipped)
         blocks = _gzip_checked(raw, job.source)
-        write_conllu(parse_blocks(parser, [blocks], settings, totals, skipped), out)
+        pieces = parse_blocks(parser, [blocks], settings, totals, skipped)
+        write_sentences(pieces, out, settings.output_format)
         after = os.stat(job.source)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise TreebankError(f"{job.source}: changed while it was parsed; parse it again")

@@ -21,6 +21,7 @@ class Settings:
     device: str = "cpu"
     threads: int | None = None  # of each process; None for all cores
     input_format: str = "conllu"  # or text, lines, words; see `reading`
+    output_format: str = "conllu"  # or json; see `stream`
     max_tokens_per_batch: int = 2000
     precision: str = "auto"
     decoding: str = "greedy"

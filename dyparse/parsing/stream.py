@@ -1,4 +1,4 @@
-"""The parse loop, wherever it runs: checked sentences in, finished CoNLL-U out."""
+"""The parse loop, wherever it runs: checked sentences in, finished CoNLL-U or JSON out."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from dyparse.runtime.console import print_notice
 
 if TYPE_CHECKING:  # torch is slow to import, and a process that only reads needs this module too
     from dyparse.model.parser import Parser
+
+CONLLU, JSON = OUTPUT_FORMATS = ("conllu", "json")  # JSON: a line for every sentence
 
 
 @dataclass
@@ -33,7 +35,7 @@ class Totals:
 def parse_stream(
     parser: "Parser", sentences: Iterable[Sentence], settings: Settings, totals: Totals
 ) -> Iterator[bytes]:
-    """The CoNLL-U of each sentence, parsed, in order; memory does not grow with the stream.
+    """Each sentence, parsed, in the output format, in order; memory does not grow with the stream.
 
     An error among the sentences is raised after the windows before it, which were parsed already.
     """
@@ -44,22 +46,23 @@ def parse_stream(
                 totals.note_missing(parser.missing_columns(sentence))
             yield sentence
 
-    most = settings.max_tokens_per_batch
+    most, is_json = settings.max_tokens_per_batch, settings.output_format == JSON
     for parsed in parser.parse_sentences(noted(), max_tokens_per_batch=most):
         totals.sentences += 1
         totals.words += len(parsed)
-        yield parsed.to_conllu().encode()
+        yield (parsed.to_json() + "\n" if is_json else parsed.to_conllu()).encode()
 
 
-def write_conllu(pieces: Iterable[bytes], out: IO[bytes]) -> None:
-    """Write pieces of whole sentences; one that lacks its final blank line gets it before the next.
+def write_sentences(pieces: Iterable[bytes], out: IO[bytes], output_format: str = CONLLU) -> None:
+    """Write pieces of whole sentences; in CoNLL-U, one that lacks its final blank line gets it
+    before the next.
 
     (The last sentence of a file may lack it, and stays so at the end of the output.)
     """
     separator = b""
     for piece in pieces:
         out.write(separator + piece)
-        is_complete = piece.endswith((b"\n\n", b"\n\r\n"))
+        is_complete = output_format == JSON or piece.endswith((b"\n\n", b"\n\r\n"))
         separator = b"" if is_complete else b"\n" if piece.endswith(b"\n") else b"\n\n"
 
 

@@ -15,15 +15,25 @@ import yaml
 
 from dyparse.comparison.significance import Counts, confidence_interval
 from dyparse.config.choices import name_of, outside_modules
+from dyparse.config.places import content_names
+from dyparse.encoder import extras as encoder_extras
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import METRICS, RESULT, RunResult, read_result
 from dyparse.feature import TAGS
+from dyparse.head.labels import Labels
 from dyparse.model.checkpoint import read_metrics
 from dyparse.model.parser import Parser
 from dyparse.publishing.languages import language_code
 from dyparse.publishing.training_command import training_command
 from dyparse.treebank._names import SAMPLE
 
+OF_TEXT = """\
+for sentence in parser("One sentence. And another."):
+    print(sentence.to_conllu())"""
+OF_TAGGED = """\
+with open("tagged.conllu", encoding="utf-8") as file:
+    for tree in parser.parse(conllu.parse(file.read())):
+        print(tree.to_conllu())"""
 TITLES = {"sentences": "sentences", "words": "words", **{m: m.upper() for m in METRICS}}
 
 
@@ -54,17 +64,29 @@ class Described:
         return [column.upper() for column in TAGS if column in columns]
 
     @property
+    def predicted(self) -> list[str]:
+        """Columns that it predicts beside trees."""
+        return [head.name for head in self.parser.parts.config.heads if head.name != Labels.name]
+
+    @property
     def imports(self) -> list[str]:
         """Modules outside the package that it needs."""
         return outside_modules(self.parser.parts.config.choices())
 
+    def requirement(self, *extras: str) -> str:
+        """What pip installs to load it: dyparse with these extras and those that it needs."""
+        listed = ",".join([*extras, *encoder_extras(self.parser.parts.config.encoder)])
+        return f"dyparse[{listed}]" if listed else "dyparse"
+
     def scores(self) -> dict[str, Mapping[str, Any]]:
-        """Scores by split."""
-        if self.result:
-            return {"dev": self.result.dev, self.result.split: self.result.test}
-        return {
+        """Scores by split; those of tags and lemmas are saved with the model only."""
+        saved = {
             s: self.metrics[s] for s in ("dev", "test") if isinstance(self.metrics.get(s), dict)
         }
+        if self.result is None:
+            return saved
+        of_run = {"dev": self.result.dev, self.result.split: self.result.test}
+        return {split: {**saved.get(split, {}), **scores} for split, scores in of_run.items()}
 
 
 @dataclass(frozen=True)
@@ -136,7 +158,13 @@ def _summary(model: Described) -> str:
         f"{summary(model)}.",
         "",
         f"- transition system: `{name_of(chosen.system)}`",
+        f"- predicts: {', '.join(['trees', *(name.upper() for name in model.predicted)])}",
         f"- encoder: `{name_of(chosen.encoder)}` over {features}",
+        *(
+            f"- `encoder.{option}`: {name}, hash {digest}, which has a licence of its own"
+            for option, (name, digest) in content_names(chosen.encoder).items()
+        ),
+        f"- tokenizer: `{name_of(chosen.tokenizer)}`",
         f"- parameters: {size:,}",
     ]
     if result:
@@ -152,10 +180,11 @@ def _scores(model: Described) -> str:
     scores, result = model.scores(), model.result
     if not scores:
         return "No scores were saved with this model."
-    rows = [f"| split | {' | '.join(TITLES.values())} |", f"|---|{'--:|' * len(TITLES)}"]
+    titles = TITLES | {f"{name}_accuracy": name.upper() for name in model.predicted}
+    rows = [f"| split | {' | '.join(titles.values())} |", f"|---|{'--:|' * len(titles)}"]
     for split, figures in scores.items():
         intervals = _intervals(result) if result and split == result.split else {}
-        cells = [_figure(figures.get(name)) + intervals.get(name, "") for name in TITLES]
+        cells = [_figure(figures.get(name)) + intervals.get(name, "") for name in titles]
         rows.append(f"| {split} | {' | '.join(cells)} |")
     given = f"gold words and gold {' and '.join(model.tags)}" if model.tags else "gold words"
     note = f"In percent, with {given}; punctuation counts."
@@ -194,22 +223,22 @@ def _intervals(result: RunResult) -> dict[str, str]:
 
 
 def _use(model: Described, name: str, install: str) -> str:
-    imported = "".join(f"import {module}\n" for module in model.imports)
+    needs_tags = bool(model.tags)
+    modules = [*(["conllu"] if needs_tags else []), "dyparse", *model.imports]
+    imported = "\n".join(f"import {module}" for module in modules)
     options = "".join(f" --import {module}" for module in model.imports)
+    files = "tagged.conllu -o parsed.conllu" if needs_tags else "book.txt -o book.conllu"
     return f"""\
 ```sh
 pip install {shlex.quote(install)}
-dyparse parse {name} tagged.conllu -o parsed.conllu{options}
+dyparse parse {name} {files}{options}
 ```
 
 ```python
-import conllu
-import dyparse
 {imported}
+
 parser = dyparse.load("{name}")
-with open("tagged.conllu", encoding="utf-8") as file:
-    for tree in parser.parse(conllu.parse(file.read())):
-        print(tree.to_conllu())
+{OF_TAGGED if needs_tags else OF_TEXT}
 ```"""
 
 

@@ -11,25 +11,43 @@ from omegaconf import OmegaConf
 
 from dyparse.config.application import compose_options
 from dyparse.config.choices import for_hydra
+from dyparse.config.places import is_content_name, name_and_hash
 from dyparse.errors import ConfigError
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.training.run_directory import CONFIG, NOT_LEARNED
 
+PLACES = {"encoder.pretrained": "DIR", "encoder.vectors": "FILE"}
 CHOICES = ("system", "exploration", "loss", "encoder", "tokenizer", "treebank")
 
 
 def training_command(run: Path) -> str:
     """`dyparse train` with the options of a run that are not the default.
 
-    Empty if they cannot be read, or classes of one's own took part.
+    A run knows files and directories by their content only: for these there are placeholders, and
+    comments before the command that say what they were. Empty if the options cannot be read, or
+    classes of one's own took part.
     """
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError):
         options: Any = load_plain_yaml((run / CONFIG).read_bytes())
         targets = {choice: options[choice]["_target_"].split(".") for choice in CHOICES}
         if all(path[0] == "dyparse" for path in targets.values()):
             chosen = {choice: path[-2] for choice, path in targets.items()}
-            return shlex.join(["dyparse", "train", *_overrides(options, chosen)])
+            places = list(_take_places(options))
+            command = shlex.join(["dyparse", "train", *_overrides(options, chosen)])
+            return "\n".join([*places, command])
     return ""
+
+
+def _take_places(options: dict[str, Any]) -> Iterator[str]:
+    """Replace content by where it is to be found: a name on the Hub, or a placeholder; a comment
+    for each.
+    """
+    for option, placeholder in PLACES.items():
+        choice, _, field = option.partition(".")
+        if is_content_name(value := options[choice].get(field) or ""):
+            name, digest = name_and_hash(value)
+            options[choice][field] = name if "/" in name else placeholder
+            yield f"# {options[choice][field]}: {name}, hash {digest}"
 
 
 def _overrides(options: dict[str, Any], chosen: dict[str, str]) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Wheel:
     version: str
     summary: str
     readme: str  # Markdown
+    requirement: str = "dyparse"  # with the extras that the model needs
     licence: str | None = None  # an SPDX expression
     licence_file: tuple[str, bytes] | None = None  # its name and text
 
@@ -89,7 +90,7 @@ class Wheel:
             f"Summary: {self.summary}",
             *licence,
             "Requires-Python: >=3.10",
-            f"Requires-Dist: dyparse>={__version__}",
+            f"Requires-Dist: {self.requirement}>={__version__}",
             "Description-Content-Type: text/markdown",
         ]
         kind = [

@@ -112,6 +112,33 @@ def test_text_becomes_conllu(command, no_ray, parser, model_directory, tmp_path)
     assert no_ray == ["in.txt"]
 
 
+def test_a_directory_of_text_is_found_to_be_text_also_when_outputs_are_there(
+    command, no_ray, model_directory, tmp_path
+):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "in.txt").write_text("A dog barks.\n")
+    for out in (tmp_path / "out", texts / "below", texts):
+        for _ in "once", "again":
+            assert command(model_directory, texts, "-o", out)[0] == 0
+        assert (out / "in.conllu").read_text().startswith("# newdoc")
+    assert no_ray == ["in.txt"] * 3
+    assert command(model_directory, texts, "-o", tmp_path / "c", "--input=conllu")[0] == 0
+    assert no_ray[3:] == ["in.conllu"] * 2
+
+
+def test_a_directory_with_conllu_is_conllu_whatever_texts_are_beside_it(
+    command, no_ray, model_directory, corpus, tmp_path
+):
+    (corpus / "README.txt").write_text("About the files.")
+    assert command(model_directory, corpus, "-o", tmp_path / "out")[0] == 0
+    assert len(no_ray) == 3
+    assert "README.txt" not in no_ray
+    (tmp_path / "empty").mkdir()
+    result = command(model_directory, tmp_path / "empty", "-o", tmp_path / "out")
+    assert_one_message(result, "or use --input text for .txt")
+
+
 def test_what_cannot_be_started_is_one_message(command, model_directory, corpus, tmp_path):
     out = tmp_path / "out"
     for arguments, finding in (

@@ -29,6 +29,15 @@ def test_words_of_a_multiword_token_have_its_place_in_the_text(document):
     assert Sentence.from_words(["I"])[0].end is None
 
 
+def test_white_space_follows_the_multiword_token_and_not_its_words(document):
+    assert [token.space_after for token in document.tokens] == [True, False, False, True]
+    spaced = [LINES[2].replace("SpaceAfter=No|", ""), *LINES[3:5]]
+    sentence = Sentence._from_lines([*LINES[:2], *spaced, LINES[5]])
+    assert [token.space_after for token in sentence] == [True, False, True, True]
+    assert sentence[0].multiword_token is None
+    assert sentence[2].multiword_token == (2, 3, "can't", "TokenRange=2:7")
+
+
 def test_a_document_is_a_sequence_of_its_sentences(document):
     assert len(document) == 1
     assert list(document) == document[:] == [document[0]]

@@ -221,7 +221,7 @@ def test_the_text_is_that_of_the_comment_or_of_words_and_ranges():
 
 def test_json_has_the_fields_of_conllu_with_null_for_what_is_missing():
     parts = json.loads(sentence_of(TEXT).to_json())
-    assert list(parts) == ["sent_id", "text", "tokens"]
+    assert list(parts) == ["sent_id", "text", "tokens", "multiword_tokens"]
     assert (parts["sent_id"], len(parts["tokens"])) == ("hand-1", 5)
     assert parts["tokens"][4] == {
         "id": 5,
@@ -234,9 +234,33 @@ def test_json_has_the_fields_of_conllu_with_null_for_what_is_missing():
         "deprel": "obl",
         "deps": "1:obl",
         "misc": "A=B",
+        "start": None,
+        "end": None,
     }
     (bare,) = json.loads(Sentence.from_words(["_"]).to_json())["tokens"]
     assert bare == dict.fromkeys(parts["tokens"][0]) | {"id": 1, "form": "_"}
+
+
+def test_json_has_the_places_of_tokens_and_lists_multiword_tokens():
+    marked = TEXT.replace("\tSpaceAfter=No\n", "\tSpaceAfter=No|TokenRange=8:10\n").replace(
+        "\tA=B\n", "\tA=B|TokenRange=10:13\n"
+    )
+    for text in (marked, "\ufeff" + marked.replace("\n", "\r\n")):
+        parts = json.loads(sentence_of(text).to_json())
+        places = [(token["start"], token["end"]) for token in parts["tokens"]]
+        assert places == [(None, None), (None, None), (8, 10), (8, 10), (10, 13)]
+        first, second = parts["multiword_tokens"]
+        none = {"misc": None, "start": None, "end": None}
+        assert first == {"first": 1, "last": 2, "form": "Vámonos", **none}
+        assert (second["first"], second["last"], second["form"]) == (3, 4, "al")
+        assert (second["misc"], second["start"]) == ("SpaceAfter=No|TokenRange=8:10", 8)
+
+
+def test_json_has_the_columns_that_were_changed():
+    changed = sentence_of(TEXT).with_tree([2, 0, 2, 3, NONE], ["a", "b", "c", "d", "_"])
+    tokens = json.loads(changed.to_json())["tokens"]
+    assert [token["head"] for token in tokens] == [2, 0, 2, 3, None]
+    assert [token["deprel"] for token in tokens] == ["a", "b", "c", "d", None]
 
 
 def test_a_token_list_comes_back_as_the_same_sentence():
@@ -261,7 +285,7 @@ def test_every_sentence_that_can_be_read_has_text_json_and_tokens(text):
         assert sentence.text
         words = [t for t in sentence.to_token_list() if isinstance(t["id"], int)]
         assert [t["head"] for t in words] == sentence.head
-        assert len(repr(sentence)) < 200
+        assert len(repr(sentence)) < 1000  # 80 characters, escaped
 
 
 def test_a_sentence_and_its_tokens_print_in_short():

@@ -31,6 +31,8 @@ FORMATS = {
     "fasttext text": word2vec_text(VECTORS, end=" "),
     "windows text": word2vec_text(VECTORS, end="\r"),
     "without a last newline": glove(VECTORS)[:-1],
+    "empty lines at the end": glove(VECTORS) + b"\n \r\n\n",
+    "a header, empty lines at the end": word2vec_text(VECTORS) + b"\n\n",
     "word2vec binary": word2vec_binary(VECTORS),
     "gensim binary": word2vec_binary(VECTORS, end=b""),
     "fasttext binary": fasttext_binary(

@@ -304,7 +304,8 @@ def test_a_model_of_the_hub_keeps_its_name_whatever_the_cache_calls_it(
         lambda name, allow_patterns: asked.append((name, allow_patterns)) or str(snapshot),
     )
     named = tiny_options("mylab/tiny-bert").without_places()
-    assert named.pretrained.startswith("tiny-bert@")
+    assert named.pretrained.startswith("mylab/tiny-bert@")
+    assert named.without_places() == named
     ((name, patterns),) = asked
     assert name == "mylab/tiny-bert"
     assert not [pattern for pattern in patterns if pattern.endswith((".py", ".bin", "*"))]

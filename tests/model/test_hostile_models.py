@@ -242,7 +242,6 @@ def rewrite_weights(directory, change):
         (lambda w: w["hidden_bias"].fill_(torch.nan), "not finite"),
         (lambda w: w["output.weight"].view(-1)[-1:].fill_(-torch.inf), "not finite"),
         (lambda w: w.update(hidden_bias=w["hidden_bias"].double()), "expected [24] of torch.float"),
-        (lambda w: w.update(hidden_bias=w["hidden_bias"].half()), "of torch.float16"),
         (lambda w: w.update(hidden_bias=w["hidden_bias"].int()), "of torch.int32"),
         (lambda w: w.update(hidden_bias=w["hidden_bias"][:, None]), "is [24, 1]"),
         (lambda w: w.update(hidden_bias=torch.zeros(0)), "is [0]"),

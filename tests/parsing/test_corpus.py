@@ -57,6 +57,8 @@ def test_jobs_keep_the_names_below_a_directory(corpus, tmp_path):
     (corpus / "d.txt").write_text("A dog.")
     (job,) = find_jobs([str(corpus)], out, "text")
     assert job.output == str(out / "d.conllu")
+    as_json = [job.output for job in find_jobs([str(corpus)], out, "conllu", "json")]
+    assert as_json == [str(out / name) for name in ("a.jsonl", "sub/b.jsonl", "sub/c.jsonl.gz")]
     same = find_jobs([str(corpus / "a.conllu"), str(corpus)], out, "conllu")
     assert same == jobs
     other = tmp_path / "other"
@@ -92,6 +94,7 @@ def test_a_file_is_finished_until_model_options_input_or_output_change(
     assert is_finished(job, settings)
     assert not is_finished(job, replace(settings, digest="another model"))
     assert not is_finished(job, replace(settings, input_format="text"))
+    assert not is_finished(job, replace(settings, output_format="json"))
     assert not is_finished(job, replace(settings, max_tokens_per_batch=100))
     assert not is_finished(job, replace(settings, precision="float32"))
     assert not is_finished(job, replace(settings, confidence=True))
@@ -129,13 +132,13 @@ def test_a_file_that_changes_while_it_is_parsed_leaves_the_old_output(
     job = Job(str(corpus / "a.conllu"), str(tmp_path / "out" / "a.conllu"))
     parse(job, settings)
     before = Path(job.output).read_bytes()
-    write_conllu = corpus_module.write_conllu
+    write_sentences = corpus_module.write_sentences
 
-    def write_and_change(pieces, out):
-        write_conllu(pieces, out)
+    def write_and_change(*given):
+        write_sentences(*given)
         Path(job.source).write_text(TEXT * 2)
 
-    monkeypatch.setattr(corpus_module, "write_conllu", write_and_change)
+    monkeypatch.setattr(corpus_module, "write_sentences", write_and_change)
     with pytest.raises(TreebankError, match="changed while it was parsed"):
         parse(job, settings)
     assert Path(job.output).read_bytes() == before

@@ -103,6 +103,22 @@ def test_workers_write_the_bytes_of_one_process(
     assert restored_text(read(tmp_path / "out.conllu", alone)) == LONG
 
 
+def test_json_lines_are_those_of_python_with_workers_and_in_a_corpus_too(
+    tagging_parser, tagging_model, tmp_path, dyparse_command, monkeypatch, no_ray
+):
+    monkeypatch.setattr("dyparse.parsing.chunks.CHARACTERS_PER_CHUNK", 1500)
+    (tmp_path / "in.txt").write_text(LONG, encoding="utf-8")
+    given = ["parse", tagging_model, tmp_path / "in.txt", "--format", "json"]
+    status, alone, _ = dyparse_command(*given)
+    assert status == 0
+    assert alone == "".join(sentence.to_json() + "\n" for sentence in tagging_parser(LONG))
+    assert dyparse_command(*given, "--workers", 2)[:2] == (0, alone)
+    corpus = ["parse-corpus", *given[1:], "-o", tmp_path / "out"]
+    assert dyparse_command(*corpus)[0] == 0
+    assert (tmp_path / "out" / "in.jsonl").read_text(encoding="utf-8") == alone
+    assert no_ray == ["in.txt"]
+
+
 def test_a_line_stays_one_sentence_and_a_text_does_not(model_directory, dyparse_command):
     for input_format, sentences in (("lines", 1), ("text", 2)):
         given = ("parse", model_directory, "--input", input_format)

@@ -10,7 +10,7 @@ from helpers.tiny import sample
 from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
 from dyparse.parsing.settings import Settings
-from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, write_conllu
+from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, write_sentences
 
 DEV = sample("dev")[:5]
 BARE = Sentence.from_words(["no", "tags"])
@@ -65,6 +65,6 @@ def test_the_warning_names_all_columns_in_one_line(capsys):
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n\r\n"])
 def test_a_blank_line_is_between_pieces_and_the_end_stays(end):
     out = io.BytesIO()
-    write_conllu([b"1\ta" + end.encode()] * 2, out)
+    write_sentences([b"1\ta" + end.encode()] * 2, out)
     between = end if len(end) > 1 else "\n\n"
     assert out.getvalue().decode() == f"1\ta{between}1\ta{end}"

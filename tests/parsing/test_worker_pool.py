@@ -24,7 +24,7 @@ from dyparse.parsing import worker_pool
 from dyparse.parsing.chunks import read_chunks
 from dyparse.parsing.reading import read_files
 from dyparse.parsing.settings import Settings, load_parser
-from dyparse.parsing.stream import write_conllu
+from dyparse.parsing.stream import write_sentences
 from dyparse.parsing.worker_pool import (
     CHUNKS_PER_WORKER,
     MOST_DEATHS,
@@ -248,7 +248,7 @@ def test_a_killed_worker_changes_nothing(command, file, model_directory, monkeyp
             yield result.output
 
     with WorkerPool(settings(model_directory), 2) as workers:
-        write_conllu(with_a_death(workers.parse(chunks_of(path))), out)
+        write_sentences(with_a_death(workers.parse(chunks_of(path))), out)
     assert out.getvalue() == alone
     assert len(started) > 2
     assert not workers._workers

@@ -9,12 +9,15 @@ import socket
 import pytest
 import yaml
 from helpers.documents import blocks, commands_starting, require_valid
+from helpers.tiny import fresh_parser, sample
+from helpers.tiny_transformers import tiny_options, tiny_parser
 from omegaconf import OmegaConf
 
 import dyparse
 from dyparse.config.application import compose_options
 from dyparse.publishing.card import Described, model_card
 from dyparse.publishing.languages import CODES, language_code
+from dyparse.publishing.training_command import training_command
 from dyparse.training.run_directory import differences
 from dyparse.treebank._names import files_of, with_named_treebanks
 
@@ -90,6 +93,52 @@ def test_it_names_no_place_of_the_machine(card, trained):
 def test_it_says_what_the_model_cannot_do(card):
     assert "It reads UPOS: the input needs these tags" in card.page
     assert "On texts unlike those of its treebank" in card.page
+
+
+def test_a_model_that_needs_no_tags_is_used_with_text_and_its_tagger_is_scored(tmp_path):
+    heads = ("labels", "upos", "lemma")
+    parser = fresh_parser(sample("train")[:20], heads=heads, features=["word"], layers=2)
+    parser.save(tmp_path / "model", {"dev": {"las": 80.0, "upos_accuracy": 95.678}})
+    page = model_card(Described.read(tmp_path / "model"), NAME, "dyparse[hub]").page
+    assert [c[:3] for c in commands_starting("dyparse", text=page)] == [["parse", NAME, "book.txt"]]
+    assert 'parser("' in blocks("python", page)[0]
+    assert "conllu.parse" not in page
+    assert "| UPOS | LEMMA |" in page
+    assert "| 95.68 | – |" in page
+    assert "- predicts: trees, UPOS, LEMMA\n" in page
+    assert "- tokenizer: `plain`\n" in page
+
+
+def test_a_pretrained_model_is_named_with_its_hash_and_its_licence_is_mentioned(
+    tiny_pretrained, tmp_path
+):
+    encoder = tiny_options(tiny_pretrained())
+    tiny_parser(encoder, sample("train")[:5]).save(tmp_path / "model", {})
+    page = model_card(Described.read(tmp_path / "model"), NAME, "dyparse[hub]").page
+    _, digest = encoder.without_places().pretrained.split("@")
+    assert f"- `encoder.pretrained`: bert, hash {digest}, which has a licence of its own\n" in page
+
+
+@pytest.mark.parametrize(
+    ("encoder", "option", "name", "given"),
+    [
+        ("transformer", "encoder.pretrained", "mybert", "DIR"),
+        ("transformer", "encoder.pretrained", "FacebookAI/xlm-roberta-base", None),
+        ("bilstm", "encoder.vectors", "glove.6B.100d.txt", "FILE"),
+    ],
+)
+def test_files_of_a_training_are_placeholders_in_its_command(
+    encoder, option, name, given, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    chosen = [f"encoder={encoder}", "treebank=sample", "seed=3"]
+    overrides = with_named_treebanks([*chosen, f"{option}='{name}@14bb0123456789ab'"])
+    OmegaConf.save(compose_options("train", overrides), tmp_path / "config.yaml")
+    comment, command = training_command(tmp_path).splitlines()
+    assert comment == f"# {given or name}: {name}, hash 14bb0123456789ab"
+    assert f"{option}={given or name}" in command.split()
+    if given:
+        require_valid(command.split()[1:])
 
 
 def test_a_model_alone_has_a_card_without_scores_and_training(model_directory):

@@ -42,6 +42,15 @@ def test_a_model_is_pushed_with_its_card_in_one_commit_and_can_be_loaded(
     assert dyparse.load(f"hf://{REPOSITORY}")
 
 
+def test_a_model_is_pushed_in_half_precision_with_a_manifest_that_fits(
+    hub, dyparse_command, model_directory
+):
+    assert dyparse_command("push", model_directory, REPOSITORY, "--half")[0] == 0
+    full = (model_directory / "model.safetensors").stat().st_size
+    assert len(hub.files["model.safetensors"]) < 0.6 * full
+    assert dyparse.load(f"hf://{REPOSITORY}")
+
+
 def test_a_branch_is_made_for_a_revision(hub, dyparse_command, model_directory):
     status, out, _ = dyparse_command("push", model_directory, REPOSITORY, "--revision", "v1")
     assert status == 0

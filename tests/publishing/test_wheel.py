@@ -7,9 +7,14 @@ import zipfile
 from email.parser import Parser as HeaderParser
 
 import pytest
+import torch
 from helpers.messages import assert_one_message
 from helpers.programs import python
 from helpers.saved_models import FILES, MANIFEST
+from helpers.tiny import sample
+from helpers.tiny_transformers import tiny_options, tiny_parser
+
+from dyparse.model.parser import Parser
 
 WHEEL = "dyparse_en_tiny-1.0-py3-none-any.whl"
 INFORMATION = "dyparse_en_tiny-1.0.dist-info"
@@ -65,6 +70,47 @@ def test_it_holds_the_model_its_card_and_the_licence_and_no_code(
     assert metadata["Requires-Dist"].startswith("dyparse>=")
     assert metadata["License-Expression"] == "CC-BY-SA-4.0"
     assert 'dyparse.load("dyparse-en-tiny")' in metadata.get_payload()
+
+
+def test_a_model_with_a_transformer_requires_its_extra_and_the_card_says_so(
+    tiny_pretrained, dyparse_command, tmp_path
+):
+    parser = tiny_parser(tiny_options(tiny_pretrained()), sample("train")[:5])
+    parser.save(tmp_path / "model", {})
+    given = ("--name", "dyparse-en-tiny", "--version", "1.0", "-o", tmp_path)
+    assert dyparse_command("package", tmp_path / "model", *given)[0] == 0
+    with zipfile.ZipFile(tmp_path / WHEEL) as wheel:
+        metadata = HeaderParser().parsestr(wheel.read(f"{INFORMATION}/METADATA").decode())
+    assert metadata["Requires-Dist"].startswith("dyparse[transformers]>=")
+    card = dyparse_command("push", tmp_path / "model", "me/model", "--dry-run")[1]
+    assert "pip install 'dyparse[hub,transformers]'" in card
+
+
+def test_in_half_precision_it_is_half_as_large_and_parses_alike(
+    package, parser, model_directory, tmp_path
+):
+    assert package("--half")[0] == 0
+    with zipfile.ZipFile(tmp_path / WHEEL) as wheel:
+        wheel.extractall(tmp_path / "site")
+    model = tmp_path / "site" / "dyparse_en_tiny"
+    sizes = [(path / "model.safetensors").stat().st_size for path in (model, model_directory)]
+    assert sizes[0] < 0.6 * sizes[1]
+    loaded = Parser.load(model)
+    assert {p.dtype for p in loaded.model.parameters()} == {torch.float32}
+    dev = sample("dev")[:50]
+    pairs = zip(loaded.parse(dev), parser.parse(dev), strict=True)
+    same = [a == b for one, other in pairs for a, b in zip(one.head, other.head, strict=True)]
+    assert sum(same) >= 0.99 * len(same)
+
+
+def test_weights_beyond_half_precision_are_one_message(saved, dyparse_command, tmp_path):
+    huge = Parser.load(saved)
+    with torch.no_grad():
+        huge.model.hidden_bias.fill_(1e6)
+    huge.save(saved, {})
+    result = dyparse_command("package", saved, "--name", "x", "-o", tmp_path, "--half")
+    assert_one_message(result, "hidden_bias", "beyond float16", "--half")
+    assert not list(tmp_path.glob("*.whl"))
 
 
 def test_the_same_model_gives_the_same_bytes(package, tmp_path):

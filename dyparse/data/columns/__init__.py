@@ -1,3 +1,3 @@
-"""The content of single columns of CoNLL-U: which labels are subjects and objects, attributes in
-MISC, and what a cell may hold.
+"""The content of single columns of CoNLL-U: crossing heads, which labels are subjects and objects,
+attributes in MISC, and what a cell may hold.
 """

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dyparse.errors import TreebankError
 
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 LONGEST_QUOTE = 80  # characters of a line in messages
 NO_SPACE = "SpaceAfter=No"
-RANGE = re.compile(r"\ufeff?\d+-(\d+)", re.ASCII)
+RANGE = re.compile(r"\ufeff?(\d+)-(\d+)", re.ASCII)
 TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d{1,18}):(\d{1,18})(?:\||$)", re.ASCII)
 
 
@@ -27,21 +28,31 @@ def joined_words(lines: Sequence[str], word_lines: Sequence[int], forms: Sequenc
         if is_word and number > covered:
             pieces += [forms[number - 1], space_after(cells)]
         elif not is_word and (span := RANGE.fullmatch(cells[0])):
-            covered = int(span[1])
+            covered = int(span[2])
             pieces += [cells[1], space_after(cells)]
     return "".join(pieces[:-1])
 
 
-def token_range(lines: Sequence[str], index: int, word: int) -> tuple[int, int] | None:
-    """TokenRange of the line of a word, or of the multiword token that it is in."""
-    while index >= 0 and not lines[index].startswith("#"):
-        cells = lines[index].rstrip("\r\n").split("\t")
-        within = RANGE.fullmatch(cells[0])
-        is_own = cells[0] == str(word) or (within and int(within[1]) >= word)
-        if is_own and (found := TOKEN_RANGE.search(cells[-1])):
-            return int(found[1]), int(found[2])
-        index -= 1
-    return None
+class MultiwordToken(NamedTuple):
+    """A token of several words, such as French *du*, of the words *de* and *le*."""
+
+    first: int  # the ids of its words
+    last: int
+    form: str
+    misc: str
+
+
+def multiword_tokens(lines: Sequence[str]) -> list[MultiwordToken]:
+    """The ranges among the lines of a sentence."""
+    rows = (line.rstrip("\r\n").split("\t") for line in lines if not line.startswith("#"))
+    found = ((RANGE.fullmatch(cells[0]), cells) for cells in rows)
+    return [MultiwordToken(int(span[1]), int(span[2]), c[1], c[-1]) for span, c in found if span]
+
+
+def token_range(misc: str) -> tuple[int, int] | None:
+    """Start and end of a token in the text, as MISC has them."""
+    found = TOKEN_RANGE.search(misc)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def require_text(line: str) -> None:

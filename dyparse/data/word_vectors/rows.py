@@ -43,6 +43,8 @@ class TextRows:
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         found = 0
         while (line := self.stream.line()) is not None:
+            if not line and self._is_at_end():
+                break
             if line.count(b" ") == self.width:
                 word, _, numbers = line.partition(b" ")
             else:
@@ -54,6 +56,13 @@ class TextRows:
                 f"the file ends after {found} words, but its first line says {self.count}; "
                 f"{GET_AGAIN}, or correct its first line"
             )
+
+    def _is_at_end(self) -> bool:
+        """Whether only empty lines follow an empty one, which is the place of an error if not."""
+        number = self.stream.line_number
+        is_more = any(iter(self.stream.line, None))
+        self.stream.line_number = number
+        return not is_more
 
     def vector(self, numbers: bytes) -> NDArray[np.float32]:
         fields = numbers.split(b" ")
