@@ -144,13 +144,18 @@ class Sentence:
         if not self.changed:
             return "".join(self.lines)
         lines = list(self.lines)
-        numbers = [COLUMN[name] for name in self.changed]
-        columns = [self._as_text(name) for name in self.changed]
-        last = max(numbers)
-        for index, *values in zip(self.word_lines, *columns, strict=True):
-            cells = lines[index].split("\t", last + 1)
-            for number, value in zip(numbers, values, strict=True):
-                cells[number] = value
+        names = sorted(self.changed, key=COLUMN.__getitem__)
+        numbers = [COLUMN[name] for name in names]
+        columns = zip(*map(self._as_text, names), strict=True)
+        first, after = numbers[0], numbers[-1] + 1
+        are_neighbours = after - first == len(numbers)  # as those that models predict
+        for index, values in zip(self.word_lines, columns, strict=True):
+            cells = lines[index].split("\t", after)
+            if are_neighbours:
+                cells[first:after] = values
+            else:
+                for number, value in zip(numbers, values, strict=True):
+                    cells[number] = value
             lines[index] = "\t".join(cells)
         return "".join(lines)
 

@@ -14,6 +14,7 @@ from dyparse.data.vocabulary import PADDING, ROOT
 ROOT_VALUE = "\0"  # stands for the root in every column; no word of a file can be this
 MOST_REMEMBERED = 200_000
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -32,14 +33,14 @@ class Sequences(NamedTuple):
     entry: Tensor  # int64 [B, N]  which entry a token has
 
 
-class Remembered(dict[str, T]):
+class Remembered(dict[K, T]):
     """A dictionary that computes missing values and keeps them; it is emptied when it is full."""
 
-    def __init__(self, compute: Callable[[str], T]) -> None:
+    def __init__(self, compute: Callable[[K], T]) -> None:
         super().__init__()
         self.compute = compute
 
-    def __missing__(self, key: str) -> T:
+    def __missing__(self, key: K) -> T:
         if len(self) >= MOST_REMEMBERED:
             self.clear()
         value = self[key] = self.compute(key)
@@ -57,7 +58,7 @@ def padded(
 
 
 def ids(
-    words: NDArray[np.int32], columns: Sequence[Sequence[str]], number: Remembered[int]
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], number: Remembered[str, int]
 ) -> Tensor:
     """The number of every token's value.  int64 [B, N]"""
     flat = np.fromiter(map(number.__getitem__, chain.from_iterable(columns)), np.int64)
@@ -65,7 +66,7 @@ def ids(
 
 
 def bags(
-    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[list[int]]
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[str, list[int]]
 ) -> Bags:
     """The numbers of each distinct value of a column."""
     entries, entry = _distinct(words, columns)
@@ -76,14 +77,14 @@ def bags(
 
 
 def sequences(
-    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[list[int]]
+    words: NDArray[np.int32], columns: Sequence[Sequence[str]], numbers: Remembered[str, list[int]]
 ) -> Sequences:
     """The numbers of each distinct value of a column, as padded rows."""
     entries, entry = _distinct(words, columns)
     lists = list(map(numbers.__getitem__, entries))
-    rows = np.full((len(lists), max(map(len, lists))), PADDING, dtype=np.int64)
-    for row, numbers_of_entry in zip(rows, lists, strict=True):
-        row[: len(numbers_of_entry)] = numbers_of_entry
+    sizes = np.fromiter(map(len, lists), np.int64)
+    rows = np.full((len(lists), sizes.max()), PADDING, dtype=np.int64)
+    rows[np.arange(rows.shape[1]) < sizes[:, None]] = np.fromiter(chain(*lists), np.int64)
     return Sequences(torch.from_numpy(rows), entry)
 
 

@@ -66,7 +66,7 @@ class PieceTokenizer:
         self.mask: int = self._first_known(MASK, self.unknown)
         added = self.tokenizer.get_added_tokens_decoder()
         self.special = {number for number, token in added.items() if token.special}
-        self.of_word: Remembered[list[int]] = Remembered(self._of_word)
+        self.of_word: Remembered[str, list[int]] = Remembered(self._of_word)
 
     def __deepcopy__(self, _memo: object) -> "PieceTokenizer":
         return self  # it does not learn

@@ -23,6 +23,7 @@ from dyparse.feature import (
     load_features,
 )
 from dyparse.tensors.dropout import WORDS, Dropout, dropped_places, keys_below
+from dyparse.tensors.mirrored_lstm import mirrored_positions, one_way, reorder
 from dyparse.tensors.transfer import to_device
 
 MOST_LAYERS = 100
@@ -234,9 +235,8 @@ class ByLength(NamedTuple):
 def reading_order(batch: Batch, x: Tensor) -> Mirror | ByLength:
     """How a layer is to read sentences both ways, chosen by the device of x.
 
-    On a CPU padded one-way LSTMs are far faster than a packed two-way one, and mirroring each
-    sentence in its own length gives the same vectors in every batch: padding comes last in both
-    directions. On a GPU one call of a packed two-way LSTM does both directions at a time.
+    On a CPU two one-way LSTMs over mirrored sentences are faster, see `mirrored_lstm`; on a GPU one
+    call of a packed two-way LSTM does both directions at a time.
     """
     if x.device.type == "cpu":
         return Mirror(mirrored_positions(batch.length, x.shape[0]))
@@ -255,8 +255,8 @@ class BiLSTMLayer(nn.Module):
         if isinstance(order, ByLength):
             return self.packed(x, order)
         mirror = order.positions
-        ahead = self._one_way(x, "")
-        back = self._one_way(reorder(x, mirror), "_reverse")
+        ahead = one_way(self.lstm, x)
+        back = one_way(self.lstm, reorder(x, mirror), "_reverse")
         return torch.cat([ahead, reorder(back, mirror)], dim=-1)
 
     def packed(self, x: Tensor, order: ByLength) -> Tensor:
@@ -265,16 +265,6 @@ class BiLSTMLayer(nn.Module):
         states, _ = self.lstm(sequence)
         padded, _ = pad_packed_sequence(states, total_length=x.shape[0])
         return padded.index_select(1, order.back)
-
-    def _one_way(self, x: Tensor, suffix: str) -> Tensor:
-        """One direction of the LSTM, as `nn.LSTM` calls it.  [N, B, ·] → [N, B, hidden]"""
-        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-        weights = [getattr(self.lstm, name + suffix) for name in names]
-        zeros = x.new_zeros(1, x.shape[1], self.lstm.hidden_size)
-        has_biases, both_ways, batch_first = True, False, False
-        how = (has_biases, 1, 0.0, self.training, both_ways, batch_first)  # 1 layer, no dropout
-        states, _, _ = torch.lstm(x, (zeros, zeros), weights, *how)
-        return states
 
 
 def _lstm(width: int, hidden: int) -> nn.LSTM:
@@ -290,19 +280,6 @@ def _lstm(width: int, hidden: int) -> nn.LSTM:
             bias = parameters[f"bias_ih_l0{suffix}"].zero_()
             bias[hidden : 2 * hidden] = 1.0  # gates: input, forget, cell, output
     return lstm
-
-
-def mirrored_positions(length: Tensor, tokens: int) -> Tensor:
-    """Position t of each sentence, counted from its end; padding keeps its place.  [B] → [N, B]"""
-    t = torch.arange(tokens, device=length.device).unsqueeze(1)  # [N, 1]
-    return torch.where(t < length, length - 1 - t, t)
-
-
-def reorder(x: Tensor, positions: Tensor) -> Tensor:
-    """x[positions[t, b], b].  [N, B, D], [N, B] → [N, B, D]"""
-    N, B, D = x.shape
-    rows = positions * B + torch.arange(B, device=x.device)
-    return x.reshape(N * B, D).index_select(0, rows.reshape(-1)).view(N, B, D)
 
 
 class IdEmbedder(nn.Module):

@@ -51,7 +51,7 @@ class TokenNumbers:
                 f"feature {self.name} has {self.size} numbers, expected at least {RESERVED}: "
                 "PADDING, UNKNOWN and ROOT are among them"
             )
-        self.numbers: Remembered[Any] = Remembered(choice.numbering(entries))
+        self.numbers: Remembered[str, Any] = Remembered(choice.numbering(entries))
 
     def columns(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """The column of every sentence."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dyparse.data.columns.core_arguments import KINDS, core_argument, heads_with_several
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.data.vocabulary import Entries, sorted_entries
-from dyparse.head import Head
+from dyparse.head import Head, best_entries
 from dyparse.tensors.dropout import LABELS, Dropout, keys_below
 
 LARGE = 1e300  # beyond every score of float32
@@ -109,7 +109,7 @@ class LabelHead(Head):
         others take their best label of another kind, and may have to give that up in turn.
         """
         flat = scores.flatten(0, 1)  # [tokens, labels]
-        labels: NDArray[np.int64] = flat.argmax(-1).cpu().numpy()
+        labels = best_entries(flat)
         if self.root != NONE:
             self._put_root_on_top(labels, flat, tree.ravel() == 0)
         has_lost = np.zeros((len(labels), len(KINDS)), dtype=np.bool_)

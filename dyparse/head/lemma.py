@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 from dyparse.data.sentence import Sentence
+from dyparse.data.token_arrays import Remembered
 from dyparse.data.vocabulary import Entries
 from dyparse.head._tags import TagHead, TagOptions
 
@@ -66,23 +67,27 @@ def edit_between(form: str, lemma: str) -> str:
     return WHOLE + lemma
 
 
+def lemma_by(edits: Sequence[Edit | str], edited: tuple[str, int]) -> str:
+    """The lemma of a form by the edit, or the whole lemma, that has a number."""
+    form, number = edited
+    edit = edits[number]
+    return (edit if isinstance(edit, str) else edit.apply(form)) or form
+
+
 class LemmaHead(TagHead):
     """Classes are edits; a form that is too short for the best one is its own lemma."""
 
     def __init__(self, width: int, entries: Entries, fed: int) -> None:
         super().__init__("lemma", width, entries, fed)
-        self.edits = [None if e.startswith(WHOLE) else Edit.parse(e) for e in entries]
+        edits = [e[len(WHOLE) :] if e.startswith(WHOLE) else Edit.parse(e) for e in entries]
+        self.lemmas = Remembered(partial(lemma_by, edits))  # of a form by the edit with a number
 
     def values(self, sentence: Sentence) -> list[str]:
         return list(map(edit_between, sentence.form, sentence.lemma))
 
     def columns(self, sentence: Sentence, predicted: Sequence[int]) -> dict[str, list[str]]:
-        return {"lemma": list(map(self.lemma, sentence.form, predicted))}
-
-    def lemma(self, form: str, number: int) -> str:
-        """The lemma of a form by the edit with this number."""
-        edit = self.edits[number]
-        return (edit.apply(form) if edit else self.entries[number][len(WHOLE) :]) or form
+        pairs = zip(sentence.form, predicted, strict=True)
+        return {"lemma": list(map(self.lemmas.__getitem__, pairs))}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """How to parse, and the parser loaded for it: in this process, in a worker or in an actor."""
 
+import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ def load_parser(settings: Settings) -> "Parser":
     keep = filter(None, settings.keep.replace(" ", "").lower().split(","))
     how = (settings.precision, settings.decoding, keep)
     parser = Parser.load(settings.model, device, *how, confidence=settings.confidence)
+    gc.freeze()  # torch and the model stay; looking through them for garbage takes long
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
             f"{settings.model}: not the model that the command started with: it was replaced, or "

@@ -95,19 +95,23 @@ def rule_classes(text: str, exceptions: Collection[str]) -> Ids:
 
     Exceptions are tokens that they would cut; a sentence does not end with one of these.
     """
-    classes = np.full(len(text), Rule.OUTSIDE, dtype=np.int64)
     (sentences,) = Plain().sentences([text])
+    classes = token_classes(sentences, len(text))
     for tokens in sentences:
-        mark_tokens(classes, tokens)
         for token in joined_pieces(text, tokens, exceptions):
             classes[token.start : token.end - 1] = Rule.INSIDE
             classes[token.end - 1] = Rule.TOKEN_END
     return classes
 
 
-def mark_tokens(classes: Ids, tokens: Sequence[Token]) -> None:
-    """Write the classes of the characters of a sentence."""
-    for token in tokens:
-        classes[token.start : token.end] = Rule.INSIDE
-    classes[[token.end - 1 for token in tokens]] = Rule.TOKEN_END
-    classes[tokens[-1].end - 1] = Rule.SENTENCE_END
+def token_classes(sentences: Sequence[Sequence[Token]], length: int) -> Ids:
+    """The classes of the characters of a passage of this length, from its tokens.  → [n]"""
+    spans = [token[:2] for tokens in sentences for token in tokens]
+    starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    steps = np.zeros(length + 1, dtype=np.int64)  # into tokens and out of them
+    steps[starts] += 1
+    steps[ends] -= 1
+    classes = np.where(np.cumsum(steps[:-1]) > 0, Rule.INSIDE, Rule.OUTSIDE)
+    classes[ends - 1] = Rule.TOKEN_END
+    classes[[tokens[-1].end - 1 for tokens in sentences]] = Rule.SENTENCE_END
+    return classes

@@ -54,8 +54,11 @@ def _tokens(
 ) -> list[Token]:
     is_multiword = (scores[ends - 1, MULTIWORD] > 0).tolist()
     word_ends = np.flatnonzero(scores[:, WORD_END] > 0) + 1
-    tokens = []
+    tokens, always = [], rules.always
     for start, end, multiword in zip(starts.tolist(), ends.tolist(), is_multiword, strict=True):
+        if not multiword and not (always and text[start:end].lower() in always):
+            tokens.append(Token(start, end))
+            continue
         cuts: Sequence[int] = ()
         if multiword:
             inside = word_ends[(word_ends > start) & (word_ends < end)]

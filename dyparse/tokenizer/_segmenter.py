@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from dyparse.tensors.mirrored_lstm import mirrored_positions, one_way, reorder
 from dyparse.tokenizer._characters import N_RULES, PADDING
 
 INSIDE, TOKEN_END, SENTENCE_END = range(3)  # exclude each other
@@ -52,3 +54,19 @@ class Segmenter(nn.Module):
         near = torch.relu(self.convolution(x.transpose(1, 2))).transpose(1, 2)  # [W, n, 2 H]
         scores: Tensor = self.output(self.dropout(context + near))
         return scores
+
+    def inferred(self, features: Tensor, lengths: Tensor) -> Tensor:
+        """The same scores without dropout, in less time: nothing is packed.
+
+        The two directions and the convolution go through the last layer apart, so that what is
+        mirrored back is five numbers wide.  [3, n, W], [W] → [n, W, 5]
+        """
+        characters, words, rules = features
+        x = self.character(characters) + self.word(words) + self.rule(rules)  # [n, W, D]
+        mirror = mirrored_positions(lengths, len(x))
+        of_ahead, of_back = self.output.weight.chunk(2, dim=1)  # [5, H] each
+        ahead = linear(one_way(self.lstm, x), of_ahead, self.output.bias)
+        back = linear(one_way(self.lstm, reorder(x, mirror), "_reverse"), of_back)
+        near = torch.relu(self.convolution(x.permute(1, 2, 0)))  # [W, 2 H, n]
+        of_near = (self.output.weight @ near).permute(2, 0, 1)
+        return ahead + reorder(back, mirror) + of_near

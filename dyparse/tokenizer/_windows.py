@@ -58,11 +58,12 @@ def scores_of(model: Segmenter, texts: Sequence[Ids]) -> list[Scores]:
     with torch.inference_mode():
         for batch in batches(windows([features.shape[1] for features in texts])):
             lengths = [window.last - window.first for window in batch]
-            padded = np.full((3, len(batch), lengths[0]), PADDING)
-            for row, window in enumerate(batch):
+            padded = np.full((3, lengths[0], len(batch)), PADDING)
+            for column, window in enumerate(batch):
                 part = texts[window.text][:, window.first : window.last]
-                padded[:, row, : lengths[row]] = part
-            found = model(torch.from_numpy(padded), torch.tensor(lengths)).numpy()
-            for row, (text, first, _, own_first, own_last) in enumerate(batch):
-                scores[text][own_first:own_last] = found[row, own_first - first : own_last - first]
+                padded[:, : lengths[column], column] = part
+            found = model.inferred(torch.from_numpy(padded), torch.tensor(lengths)).numpy()
+            for column, (text, first, _, own_first, own_last) in enumerate(batch):
+                own = slice(own_first - first, own_last - first)
+                scores[text][own_first:own_last] = found[own, column]
     return scores

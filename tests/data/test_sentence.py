@@ -173,6 +173,8 @@ def test_changed_columns_are_written_over_the_lines_and_others_stay():
     ]
     both = tagged.with_tree([0] * 5, ["x"] * 5)
     assert [(row[3], row[6], row[7]) for row in rows_of(both)][1] == ("T1", "0", "x")
+    feats = {"label": ["y"] * 5, "feats": ["A=B"] * 5, "head": [2] * 5}  # neighbours, in any order
+    assert rows_of(sentence.with_columns(feats))[1][5:8] == ["A=B", "2", "y"]
     with pytest.raises(ValueError, match="5 words; got 1 of upos"):
         sentence.with_columns({"upos": ["X"]})
 

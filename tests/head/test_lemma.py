@@ -13,7 +13,7 @@ WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Z")), min_size=1,
 
 def lemma_of(form: str, edit: str) -> str:
     head = LemmaHead(2, (edit,), fed=0)
-    return head.lemma(form, 0)
+    return head.lemmas[form, 0]
 
 
 @pytest.mark.parametrize(

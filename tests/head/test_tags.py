@@ -27,6 +27,13 @@ def parser():
     return fresh_parser(TRAIN, heads=HEADS, features=NO_TAGS, layers=2)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_best_entry_is_predicted_and_the_first_of_several(dtype):
+    head = Upos().build(4, ("ADJ", "NOUN", "VERB"), hidden=1, dropout=0.0)
+    scores = torch.tensor([[[0, 2, 1], [1, 0, 1]], [[0, 0, 3], [2, 2, 2]]], dtype=dtype)
+    assert head.predict(scores, np.zeros((2, 2), np.int32)) == [[1, 0], [2, 0]]
+
+
 def test_soft_tags_are_the_mean_embedding_of_the_entries():
     head = Upos(fed=3).build(4, ("ADJ", "NOUN"), hidden=1, dropout=0.0)
     scores = torch.tensor([[[0.0, 0.0], [50.0, 0.0], [math.log(3), 0.0]]])

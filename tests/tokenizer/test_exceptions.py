@@ -34,3 +34,10 @@ def test_rules_with_exceptions_join_tokens_and_end_no_sentence_there() -> None:
     assert without[:3].tolist() == [Rule.INSIDE, Rule.TOKEN_END, Rule.SENTENCE_END]
     assert with_exceptions[:3].tolist() == [Rule.INSIDE, Rule.INSIDE, Rule.TOKEN_END]
     assert with_exceptions[3:].tolist() == without[3:].tolist()
+
+
+def test_rules_have_a_class_for_every_character() -> None:
+    names = {Rule.OUTSIDE: " ", Rule.INSIDE: "i", Rule.TOKEN_END: "t", Rule.SENTENCE_END: "s"}
+    classes = "".join(names[Rule(c)] for c in rule_classes(" Kurtz, he  left. Yes\n", []))
+    assert classes == " iiiitt it  iiits iis "
+    assert rule_classes(" \n", []).tolist() == [Rule.OUTSIDE] * 2
