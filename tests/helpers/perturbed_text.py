@@ -153,7 +153,7 @@ def tokens_of(sentence: Sentence, number: int) -> list[Token]:
     for line in sentence.lines:
         cells = line.rstrip("\r\n").split("\t")
         if found := RANGE.fullmatch(cells[0]):
-            last = int(found[1])
+            last = int(found[2])
             tokens.append(Token(cells[1], []))
         elif cells[0].isdecimal():
             word += 1
