@@ -34,6 +34,7 @@ def load(
     directory: "str | Path | TrainedRun",
     device: str = "cpu",
     *,
+    precision: str = "auto",
     keep: Sequence[str] = (),
     confidence: bool = False,
 ) -> "Parser":
@@ -44,7 +45,9 @@ def load(
     `dyparse.errors.CheckpointError` says what is wrong with one. Columns to keep, of upos, xpos,
     feats and lemma, stay as they are given, where the model would replace them. With `confidence`,
     tokens also have `head_confidence` and `label_confidence`, the probabilities that head and label
-    are right.
+    are right. The precision is that of `dyparse parse --precision`: auto is int8 by compiled
+    kernels, without torch, where model and processor allow it; float32 gives the same trees on
+    every machine.
     """
     from dyparse.runtime.entry import limit_shape_caches
 
@@ -52,7 +55,7 @@ def load(
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     place = _model_directory(directory)
-    return Parser.load(place, device, keep=keep, confidence=confidence)
+    return Parser.load(place, device, precision, keep=keep, confidence=confidence)
 
 
 def train(*overrides: str, **options: Any) -> "TrainedRun":

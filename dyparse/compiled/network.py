@@ -87,8 +87,8 @@ def two_ways(matrix: NDArray[np.float32], units: int) -> NDArray[np.float32]:
     """Inputs that begin with both directions of a layer, with room for units that are always 0."""
     both, others = np.split(matrix, [min(2 * units, matrix.shape[1])], axis=1)
     missing = in_whole_blocks(units) - units
-    padded = np.pad(both.reshape(len(matrix), -1, units), ((0, 0), (0, 0), (0, missing)))
-    return np.concatenate([padded.reshape(len(matrix), -1), others], axis=1)
+    ways = [np.pad(way, ((0, 0), (0, missing))) for way in np.split(both, 2, axis=1)]
+    return np.concatenate([*ways, others] if both.size else [others], axis=1)
 
 
 class CompiledNetwork:

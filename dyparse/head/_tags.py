@@ -2,43 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Entries, sorted_entries
-from dyparse.head import Head
+from dyparse.head._column import HeadColumn
 
-
-class TagHead(Head):
-    """One layer over the vectors that the encoder has below its last layer.
-
-    The encoder reads the mean of the entries' embeddings, weighted by their probabilities: soft
-    tags, through which gradients of the parser reach the tagger.
-    """
-
-    def __init__(self, column: str, width: int, entries: Entries, fed: int) -> None:
-        super().__init__(entries)
-        self.column = column  # type: ignore[misc]  # one class serves several columns
-        self.output = nn.Linear(width, len(entries))
-        self.embeddings = nn.Parameter(torch.empty(len(entries), fed).normal_()) if fed else None
-
-    def forward(
-        self,
-        encoded: Tensor,
-        tree: Tensor | None = None,  # noqa: ARG002 - tags come before trees
-        keys: Tensor | None = None,  # noqa: ARG002 - the vectors have lost components already
-    ) -> Tensor:
-        """[B, N, tag_width] → [B, N, entries]"""
-        return self.output(encoded)  # type: ignore[no-any-return]  # as torch modules are called untyped
-
-    def fed(self, scores: Tensor) -> Tensor | None:
-        """What the encoder reads.  [B, N, entries] → [B, N, fed]"""
-        if self.embeddings is None:
-            return None
-        return torch.softmax(scores.float(), -1).to(scores.dtype) @ self.embeddings
+if TYPE_CHECKING:
+    from dyparse.head._tag_head import TagHead
 
 
 @dataclass(frozen=True)
@@ -54,5 +25,11 @@ class TagOptions:
         """Every value of the column; "_" alone if it is empty."""
         return sorted_entries(value for s in sentences for value in getattr(s, self.name))
 
-    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> TagHead:  # noqa: ARG002 - it has no hidden layer
+    def column(self, entries: Entries) -> HeadColumn:
+        """The column without the network."""
+        return HeadColumn(entries, self.name)
+
+    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "TagHead":  # noqa: ARG002 - it has no hidden layer
+        from dyparse.head._tag_head import TagHead
+
         return TagHead(self.name, width, entries, self.fed)

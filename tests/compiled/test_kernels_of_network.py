@@ -20,6 +20,8 @@ from dyparse.compiled.products import (
     ONE,
     Activations,
     Added,
+    Packed,
+    _multiply,
     activations,
     multiply,
     pack,
@@ -28,6 +30,7 @@ from dyparse.compiled.products import (
 from dyparse.compiled.tags import TagHeads, best_entries
 from dyparse.compiled.tile import STEPS, ZERO
 from dyparse.data.sentence import Sentence
+from dyparse.runtime.kernel_sources import hash_of_sources
 
 needs_int8 = pytest.mark.skipif(
     not processor.has_int8(), reason="the processor has no instructions for int8"
@@ -256,3 +259,8 @@ def test_a_processor_without_the_instructions_has_no_int8(monkeypatch):
         assert not processor.has_int8()
     monkeypatch.setattr(processor, "processor_features", lambda: processor.INT8 | {"sse2"})
     assert processor.has_int8()
+
+
+def test_compiled_kernels_can_be_kept_on_disk():
+    assert hash_of_sources(_multiply.py_func, [Packed, Activations, Added])
+    assert hash_of_sources(run_lstm.py_func, [Added, Sentences])
