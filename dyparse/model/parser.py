@@ -148,7 +148,7 @@ class Parser:
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
         parts = self.parts
-        if isinstance(parts.network, CompiledModel):  # it has no weights that could be saved
+        if isinstance(parts.network, CompiledModel):  # its weights are rounded
             parts = replace(parts, network=read_checkpoint(parts.network.directory).network)
         write_checkpoint(Path(directory), parts, metrics)
 
@@ -168,8 +168,13 @@ class Parser:
         return self.parts.network
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether compiled kernels compute, and not torch."""
+        return isinstance(self.network, CompiledModel)
+
+    @property
     def model(self) -> "Model":
-        """The network of torch, of a parser that is trained."""
+        """The network of torch; ConfigError if compiled kernels stand in for it."""
         return self.parts.model
 
     @property

@@ -13,6 +13,7 @@ from dyparse.data.batch import Collator
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import EncoderChoice, ReadsTags
+from dyparse.errors import ConfigError
 from dyparse.feature import Feature, load_features
 from dyparse.head import FitsOptions, HeadChoice, require_heads, require_writable
 from dyparse.head._analyses import Analyses, seen_analyses
@@ -184,7 +185,12 @@ class ModelParts:
 
     @property
     def model(self) -> "Model":
-        """The network of torch, of a model that is trained."""
+        """The network of torch; ConfigError if compiled kernels stand in for it."""
+        if not hasattr(self.network, "state_dict"):
+            raise ConfigError(
+                "this parser computes with compiled kernels; for the network of torch load it with "
+                "precision='float32'"
+            )
         return cast("Model", self.network)
 
     @cached_property
