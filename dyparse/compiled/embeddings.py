@@ -7,7 +7,7 @@ characters. So the products are computed when a word is first met, and kept.
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,7 @@ class WordProducts:
 
     def _add(self, keys: Sequence[Hashable]) -> None:
         """Compute the rows of these words."""
-        columns = [keys] if len(self.columns) == 1 else list(zip(*keys, strict=True))
+        columns: Any = [keys] if len(self.columns) == 1 else list(zip(*keys, strict=True))
         values: dict[str, Sequence[str]] = dict(zip(self.columns, columns, strict=True))
         vectors = np.empty((len(keys), sum(e.width for e in self.embeddings)), np.float32)
         start = 0

@@ -1,7 +1,7 @@
 """A layer of a BiLSTM over sentences without padding."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,9 @@ class LstmWeights(NamedTuple):
     The products with the layer below and with the state before are one sum.
     """
 
-    below: NDArray[np.int8] | NDArray[np.float32]  # [2 · blocks, ·, ·]  see Packed
-    before: NDArray[np.int8] | NDArray[np.float32]  # [2 · blocks, ·, ·]
-    start: NDArray[np.int32] | NDArray[np.float32]  # [2 · blocks, 64]
+    below: NDArray[Any]  # [2 · blocks, ·, ·]  see Packed
+    before: NDArray[Any]  # [2 · blocks, ·, ·]
+    start: NDArray[Any]  # [2 · blocks, 64]
     scale: NDArray[np.float32]  # [2 · blocks, 64]
 
 
@@ -67,7 +67,8 @@ def _by_block(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     units = in_whole_blocks(gates.shape[1])
     padded = np.pad(gates, ((0, 0), (0, units - gates.shape[1]), (0, 0)))
     blocks = padded.reshape(4, -1, LANES, rows.shape[-1]).transpose(1, 0, 2, 3)
-    return blocks.reshape(-1, rows.shape[-1])
+    found: NDArray[np.float32] = blocks.reshape(-1, rows.shape[-1])
+    return found
 
 
 def pack_layer(
@@ -78,7 +79,7 @@ def pack_layer(
     return LstmWeights(first.weights, second.weights, first.start, first.scale)
 
 
-def new_states(tokens: int, width: int, *, is_int8: bool) -> NDArray[np.uint8 | np.float32]:
+def new_states(tokens: int, width: int, *, is_int8: bool) -> NDArray[Any]:
     """[tokens + 1, width]: room for the outputs of a layer; the last row stays 0."""
     if not is_int8:
         return np.zeros((tokens + 1, width), np.float32)

@@ -12,7 +12,7 @@ def processor_features() -> frozenset[str]:
     """What numba compiles for: the processor's instructions, unless its settings name others."""
     from numba.core.registry import cpu_target  # not at import: it starts the compiler
 
-    target: object = cpu_target.target_context.codegen().magic_tuple()[2]  # type: ignore[no-untyped-call]  # numba has no types
+    target: object = cpu_target.target_context.codegen().magic_tuple()[2]
     return frozenset(name[1:] for name in str(target).split(",") if name.startswith("+"))
 
 

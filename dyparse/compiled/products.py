@@ -1,7 +1,7 @@
 """Products of activations with packed weights."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ GROUP = 4  # bytes that one instruction multiplies and adds
 class Packed(NamedTuple):
     """Weights in blocks of 64 outputs, as tiles read them: in int8 four inputs side by side."""
 
-    weights: NDArray[np.int8] | NDArray[np.float32]  # [blocks, inputs / 4, 256] or [·, inputs, 64]
-    start: NDArray[np.int32] | NDArray[np.float32]  # [blocks, 64]  −ZERO · Σ weights, in int8
+    weights: NDArray[Any]  # int8 or float32 [blocks, inputs / 4, 256] or [·, inputs, 64]
+    start: NDArray[Any]  # int32 or float32 [blocks, 64]  −ZERO · Σ weights, in int8
     scale: NDArray[np.float32]  # [blocks, 64]  from sums to numbers
 
 
@@ -47,8 +47,8 @@ def pack(matrices: Sequence[NDArray[np.float32]], *, is_int8: bool) -> list[Pack
 
 
 def _in_blocks(
-    matrix: NDArray[np.int8] | NDArray[np.float32],
-    start: NDArray[np.int32] | NDArray[np.float32],
+    matrix: NDArray[Any],
+    start: NDArray[Any],
     scale: NDArray[np.float64],
 ) -> Packed:
     n_outputs, n_inputs = matrix.shape
@@ -74,7 +74,7 @@ def padded_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 class Activations(NamedTuple):
     """Inputs of products: bytes with a factor for each row, or float32."""
 
-    values: NDArray[np.uint8] | NDArray[np.float32]  # [rows, inputs]
+    values: NDArray[Any]  # uint8 or float32 [rows, inputs]
     factor: NDArray[np.float32]  # [rows]  or [1], for all
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,12 +74,18 @@ class TagHeads:
         """Factors for the inputs of the last layer, of which the last ones are fed."""
         return np.concatenate([np.ones(width - len(self.bound), np.float32), self.bound])
 
-    def feed(self, scores: NDArray[np.float32], states: NDArray[np.uint8 | np.float32]) -> None:
+    def feed(self, scores: NDArray[np.float32], states: NDArray[Any]) -> None:
         """Write the tags by their scores into the last columns of states."""
         column = states.shape[1] - self.fed_width
         for name, embeddings in self.fed.items():
             feed_tags(scores, self.places[name], embeddings, states, column)
             column += embeddings.shape[1]
+
+    def best(self, scores: NDArray[np.float32], name: str) -> NDArray[np.int64]:
+        """[tokens]: the number of the best entry of a head; of equals the first."""
+        found = np.empty(len(scores), np.int64)
+        best_entries(scores, self.places[name], found)
+        return found
 
 
 @cached_njit

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic as numba_intrinsic
 from numba.np.arrayobj import make_array
 
 from dyparse.compiled.processor import processor_features
 
+intrinsic: Any = numba_intrinsic  # whose types know nothing of the context that it adds
 LANES, VECTORS = 16, 4
 COLUMNS = LANES * VECTORS  # of a block
 ROWS = 6  # of a tile, at most

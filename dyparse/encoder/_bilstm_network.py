@@ -12,7 +12,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from dyparse.data.batch import Batch
 from dyparse.data.vocabulary import PADDING, RESERVED, UNKNOWN
 from dyparse.encoder._encoder import Encoder, Tag
-from dyparse.encoder._vector_embedder import WORDS_FILE, VectorEmbedder
+from dyparse.encoder._vector_embedder import VectorEmbedder
+from dyparse.encoder._vectors import WORDS as WORDS_FILE
 from dyparse.feature import Feature, TokenBags, TokenIds, TokenNumbers, TokenSequences
 from dyparse.tensors.dropout import WORDS, Dropout, dropped_places, keys_below
 from dyparse.tensors.transfer import to_device

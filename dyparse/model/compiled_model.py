@@ -13,7 +13,6 @@ from safetensors.numpy import load as load_arrays
 from dyparse.compiled.embeddings import Embedding, Numbering
 from dyparse.compiled.network import CompiledNetwork, EncodedTokens
 from dyparse.compiled.processor import has_int8, is_compiling
-from dyparse.compiled.tags import best_entries
 from dyparse.data.batch import Collator, Feature, n_words
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.data.token_arrays import ROOT_VALUE
@@ -90,12 +89,13 @@ class CompiledModel:
         precision: str,  # noqa: ARG002 - decided when the model was loaded
     ) -> dict[str, list[list[int]]]:
         """The numbers [B, N] of the entries that every head predicts; see `parts.Network`."""
-        found = {name: self._tags(encoded, name) for name in self.network.tags.places}
+        tags_of = self.network.tags
+        found = {name: tags_of.best(encoded.tags, name) for name in tags_of.places}
         if analyses.columns:
             tags = np.stack([found[column] for column in analyses.columns], axis=1)
 
             def scores_of(tokens: NDArray[np.int64]) -> list[NDArray[np.float32]]:
-                places = [self.network.tags.places[column] for column in analyses.columns]
+                places = [tags_of.places[column] for column in analyses.columns]
                 return [encoded.tags[tokens, p.first : p.first + p.entries] for p in places]
 
             seen = analyses.choose(tags, scores_of)  # [tokens, C]
@@ -103,12 +103,6 @@ class CompiledModel:
         numbers = {name: encoded.padded(tags) for name, tags in found.items()}
         numbers[LABELS] = self._labels(encoded, heads)
         return {name: cast("list[list[int]]", numbers[name].tolist()) for name in self.columns}
-
-    def _tags(self, encoded: EncodedTokens, name: str) -> NDArray[np.int64]:
-        """[tokens]: the best entry of a tag head."""
-        best = np.empty(len(encoded.place), np.int64)
-        best_entries(encoded.tags, self.network.tags.places[name], best)
-        return best
 
     def _labels(self, encoded: EncodedTokens, heads: NDArray[np.int32]) -> NDArray[np.int64]:
         """[B, N]: the best label of every token, of those that its head may have."""
@@ -150,10 +144,15 @@ def read_compiled(directory: str | Path, precision: str, device: str) -> ModelPa
         if not can_compile(opened.config):
             _warn(precision, "is for the encoder bilstm and dyparse's heads; here it is as auto")
             return None
-        if not has_int8():
-            _warn(precision, "needs a processor with AVX-512 VNNI; this one computes in float32")
+        warn_of_processor(precision)
         network = _network(opened, is_int8=has_int8())
     return finished(opened, network, {_vectors.WORDS: b""} if network.vectors else {})
+
+
+def warn_of_processor(precision: str) -> None:
+    """A warning if int8 is asked for and the processor cannot."""
+    if not has_int8():
+        _warn(precision, "needs a processor with AVX-512 VNNI; this one computes in float32")
 
 
 def _warn(precision: str, finding: str) -> None:
@@ -191,7 +190,7 @@ def _network(opened: OpenedModel, *, is_int8: bool) -> CompiledModel:
 class ReadFeatures(NamedTuple):
     """The features of a model, and its table of word vectors if it has one."""
 
-    listed: list[TokenNumbers]
+    listed: Sequence[TokenNumbers]
     vectors: "_vectors.VectorTable | None"
 
     @property
