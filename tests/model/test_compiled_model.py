@@ -6,8 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from helpers.tiny import PROJECT, fresh_parser, sample
 from safetensors.numpy import load_file, save_file
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
 
 import dyparse
 from dyparse.compiled import processor
@@ -28,6 +31,7 @@ MODELS = {
     "tagging": {**TAGGING, "layers": 2},
     "tagging by one layer": TAGGING,
     "nothing fed": {**TAGGING, "heads": ["labels", "upos:fed=0", "feats:fed=0"], "layers": 3},
+    "corrected feats": {**TAGGING, "heads": ["labels:root=anywhere", "feats:corrected=true"]},
     "unique labels": {"heads": ["labels:unique=subject+object"], "layers": 2, "hidden": 33},
 }
 
@@ -39,7 +43,11 @@ def saved_model(tmp_path_factory):
     def directory(name):
         place = tmp_path_factory.getbasetemp() / f"compiled {name}"
         if not place.exists():
-            fresh_parser(sample("train")[:100], **MODELS[name]).save(place, {})
+            parser = fresh_parser(sample("train")[:100], **MODELS[name])
+            with torch.no_grad():  # they begin with 0
+                for weights in parser.model.corrections.values():
+                    weights.normal_()
+            parser.save(place, {})
         return place
 
     return directory
@@ -62,6 +70,39 @@ def test_kernels_in_float32_give_the_trees_and_tags_of_torch(saved_model, name):
     compiled = Parser.load(saved_model(name), precision="auto")
     assert isinstance(compiled.network, CompiledModel)
     assert parsed(compiled) == parsed(Parser.load(saved_model(name)))
+
+
+@pytest.mark.parametrize("name", ["tagging", "tagging by one layer", "corrected feats"])
+@pytest.mark.usefixtures("without_int8")
+def test_tags_that_are_kept_are_read_as_torch_reads_them(saved_model, name):
+    mixed = [
+        s.with_columns({"upos": ["_", *s.upos[1:]], "feats": ["New=Yes", *s.feats[1:]]})
+        for s in SENTENCES
+    ]
+    keeping, free = {"keep": ("upos", "feats", "lemma")}, {"keep": ()}
+    found = [
+        [s.to_conllu() for s in Parser.load(saved_model(name), precision=how, **keep).parse(mixed)]
+        for how, keep in (("auto", keeping), ("float32", keeping), ("auto", free))
+    ]
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("name", ["tagging", "unique labels"])
+def test_root_is_the_label_of_words_without_a_head_and_of_no_others(saved_model, name):
+    for s in Parser.load(saved_model(name), precision="auto").parse_sentences(SENTENCES):
+        assert [head == 0 for head in s.head] == [label == "root" for label in s.label]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.usefixtures("without_int8")
+def test_weights_in_half_precision_are_those_of_torch(saved_model, tmp_path, dtype):
+    contents = dict(ModelFiles.open(saved_model("tagging")).contents())
+    half = {name: tensor.to(dtype) for name, tensor in load_tensors(contents[WEIGHTS]).items()}
+    del contents[MANIFEST]
+    write_files(tmp_path, {**contents, WEIGHTS: save_tensors(half)})
+    compiled = Parser.load(tmp_path, precision="auto")
+    assert isinstance(compiled.network, CompiledModel)
+    assert parsed(compiled) == parsed(Parser.load(tmp_path))
 
 
 @needs_int8
@@ -88,9 +129,9 @@ def test_int8_changes_few_arcs_of_a_trained_model(model_directory):
 def test_the_shapes_of_all_weights_follow_from_the_options(saved_model):
     for name in MODELS:
         opened = open_model(saved_model(name))
-        torch = opened.config.empty_network(opened.vocabulary, {}).state_dict()
+        network = opened.config.empty_network(opened.vocabulary, {}).state_dict()
         shapes = expected_shapes(opened, read_features(opened))
-        assert shapes == {key: tuple(tensor.shape) for key, tensor in torch.items()}
+        assert shapes == {key: tuple(tensor.shape) for key, tensor in network.items()}
 
 
 @pytest.mark.usefixtures("without_int8")
@@ -137,7 +178,7 @@ def test_a_compiled_parser_is_saved_with_the_weights_it_was_loaded_from(saved_mo
         (lambda w: w.update(more=w["hidden_bias"]), "tensor more is one too many"),
         (lambda w: w.update({"hidden_bias": w["hidden_bias"][1:]}), r"hidden_bias is \[23\]"),
         (lambda w: w.update({"hidden_bias": w["hidden_bias"] * np.nan}), "not finite"),
-        (lambda w: w.update({"hidden_bias": w["hidden_bias"].astype(np.float16)}), "float16"),
+        (lambda w: w.update({"hidden_bias": w["hidden_bias"].astype(np.float64)}), "is of F64"),
     ],
 )
 def test_damaged_weights_are_refused(saved_model, tmp_path, change, finding):
