@@ -42,7 +42,8 @@ from dyparse.loss.set_nll import SetNLL
 from dyparse.tensors.moving_average import MovingAverage
 from dyparse.model.sizes import ScorerSizes
 from dyparse.model.parser import Parser
-from dyparse.tensors.precision import PRECISIONS, encoder_precision, resolved
+from dyparse.config.precisions import TRAINING as PRECISIONS
+from dyparse.tensors.precision import encoder_precision, resolved
 from dyparse.data.sentence import Sentence
 from dyparse.training.replay_buffer import ReplayBuffer
 from dyparse.training.settings import TrainingSettings
@@ -52,7 +53,7 @@ from dyparse.treebank.ud import UD
 from dyparse.data.batch import gold_heads
 from dyparse.decoding.greedy import Greedy
 from dyparse.head import load_heads
-from dyparse.head.labels import LabelHead
+from dyparse.head._label_head import LabelHead
 from dyparse.tensors.optimizer import Optimizer
 from dyparse.training.batches import Batches
 from dyparse.model.parts import ModelConfig

@@ -6,6 +6,7 @@ print(parser("The dog barks. It sleeps."))
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ def load(
     directory: "str | Path | TrainedRun",
     device: str = "cpu",
     *,
+    precision: str | None = None,
     keep: Sequence[str] = (),
     confidence: bool = False,
 ) -> "Parser":
@@ -44,7 +46,9 @@ def load(
     `dyparse.errors.CheckpointError` says what is wrong with one. Columns to keep, of upos, xpos,
     feats and lemma, stay as they are given, where the model would replace them. With `confidence`,
     tokens also have `head_confidence` and `label_confidence`, the probabilities that head and label
-    are right.
+    are right. The precision is that of `dyparse parse --precision`; if none is given, compiled
+    kernels serve where they can, without torch, in int8 where the processor can, else torch in
+    float32, which gives the same trees on every machine.
     """
     from dyparse.runtime.entry import limit_shape_caches
 
@@ -52,7 +56,10 @@ def load(
     from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
 
     place = _model_directory(directory)
-    return Parser.load(place, device, keep=keep, confidence=confidence)
+    parser = Parser.load(place, device, precision or "auto", keep=keep, confidence=confidence)
+    if precision is None and not parser.is_compiled:
+        return replace(parser, precision="float32")
+    return parser
 
 
 def train(*overrides: str, **options: Any) -> "TrainedRun":

@@ -11,7 +11,7 @@ ORDER = (  # top to bottom; one line of the plan
     "cli > publishing | integration > comparison > training | parsing > evaluation > model > "
     "decoding > rollout > "
     "system | exploration | loss | encoder | head | treebank | tokenizer | logger > feature > "
-    "data > drawing > tensors > config > runtime > errors | version"
+    "compiled > data > drawing > tensors > config > runtime > errors | version"
 )
 LEVEL = {
     name: level for level, names in enumerate(ORDER.split(" > ")) for name in names.split(" | ")
@@ -23,6 +23,7 @@ WITHOUT = {  # libraries that a package knows nothing of
         "system",
         "exploration",
         "rollout",
+        "compiled",
         "decoding",
         "config",
         "drawing",

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
+from dyparse.config.precisions import PARSING
 from dyparse.data.conllu import Source
 from dyparse.data.malformed import ON_ERROR, STOP
 from dyparse.errors import ConfigError
@@ -78,10 +79,11 @@ def add_parsing_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--precision",
         default="auto",
-        choices=("auto", "float32", "mixed", "bfloat16"),
-        help="precision of the network: bfloat16 throughout, mixed (bfloat16 after the encoder), "
-        "or float32, which gives the same trees on every machine; auto uses bfloat16 where the "
-        "device has instructions for it (default: %(default)s)",
+        choices=PARSING,
+        help="precision of the network: float32, which gives the same trees on every machine; "
+        "bfloat16, or mixed (bfloat16 after the encoder); int8, by compiled kernels on a CPU, for "
+        "models with the encoder bilstm. auto: int8 where the processor has instructions for it, "
+        "of other models bfloat16 where the device has (default: %(default)s)",
     )
     command.add_argument(
         "--decoding",

@@ -119,6 +119,10 @@ def parse_with_workers(chunks: Iterator[Chunk], settings: Settings, workers: int
         threads=threads_per_worker(settings.threads, workers),
         digest=digest_of_model(settings.model),
     )
+    if settings.precision == "int8":
+        from dyparse.model.compiled_model import warn_of_processor  # imports numba
+
+        warn_of_processor(settings.precision)  # here, and not in every worker
     totals = Totals(on_missing=warn_of_missing_tags)
     with WorkerPool(settings, workers) as pool:
         for parsed in pool.parse(chain(first, chunks)):

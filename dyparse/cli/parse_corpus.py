@@ -136,6 +136,8 @@ def parse_waiting(waiting: list[Job], settings: Settings, pool: Pool) -> tuple[i
 def require_loadable(settings: Settings) -> None:
     """The model's own error, here and once rather than in every actor, if it cannot be loaded."""
     import_modules(settings.imports)
-    from dyparse.model.checkpoint import read_checkpoint  # it imports torch
+    from dyparse.model.checkpoint import read_checkpoint  # imports numba, and then torch
+    from dyparse.model.compiled_model import read_compiled
 
-    read_checkpoint(settings.model)
+    if read_compiled(settings.model, settings.precision, settings.device) is None:
+        read_checkpoint(settings.model)

@@ -20,7 +20,8 @@ from dyparse.config.options import TrainOptions
 from dyparse.config.places import with_content_names
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.evaluation.run_result import RESULT, Cell
-from dyparse.runtime.device import find_device, require_seed, require_threads
+from dyparse.runtime.device import find_device, require_seed
+from dyparse.runtime.threads import require_threads
 from dyparse.training.run import build_model_config
 from dyparse.training.run_directory import run_directory
 from dyparse.training.settings import TrainingSettings

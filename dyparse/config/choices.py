@@ -158,7 +158,8 @@ def _declaration(folder: str) -> type:
     """The protocol or base class of a choice, which its package declares."""
     package = importlib.import_module(f"dyparse.{folder}")
     name = folder.capitalize()
-    found: type = getattr(package, f"{name}Choice", getattr(package, name, object))
+    declared = f"{name}Choice" if hasattr(package, f"{name}Choice") else name
+    found: type = getattr(package, declared, object)
     return found
 
 

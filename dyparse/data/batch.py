@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from dyparse.data.sentence import Sentence
 from dyparse.data.token_arrays import padded
-from dyparse.tensors.transfer import to_device
 
-Arrays: TypeAlias = Tensor | tuple[Tensor, ...]  # one tensor, or a NamedTuple of several
+if TYPE_CHECKING:  # it takes long to import, and not every parser makes batches
+    import torch
+    from torch import Tensor
+
+# One array or tensor, or a NamedTuple of several; in a batch, tensors.
+Arrays: TypeAlias = "NDArray[Any] | Tensor | tuple[NDArray[Any] | Tensor, ...]"
 
 
 class Feature(Protocol):
@@ -40,9 +42,9 @@ class Batch:
     """B sentences, padded to N tokens; token 0 is the root. Features are held by name."""
 
     words: NDArray[np.int32]  # [B]  number of words; stays on the host
-    length: Tensor  # int64 [B]  tokens, root included
+    length: "Tensor"  # int64 [B]  tokens, root included
     features: dict[str, Arrays]
-    keys: Tensor | None = None  # int64 [B]  random keys of the sentences, for dropout in training
+    keys: "Tensor | None" = None  # int64 [B]  random keys of the sentences, for dropout in training
     seed: int | None = None  # the first key, on the host: for what draws from torch's generator
 
     @property
@@ -50,15 +52,19 @@ class Batch:
         """B, N."""
         return len(self.words), int(self.words.max()) + 1
 
-    def to(self, device: torch.device) -> "Batch":
+    def to(self, device: "torch.device") -> "Batch":
         """The same batch on a device, in one asynchronous copy."""
-        parts: list[Arrays] = [self.length, *self.features.values()]
+        from torch import Tensor
+
+        from dyparse.tensors.transfer import to_device
+
+        parts: list[Any] = [self.length, *self.features.values()]
         if self.keys is not None:
             parts.append(self.keys)
         flat = chain.from_iterable((part,) if isinstance(part, Tensor) else part for part in parts)
         moved = iter(to_device(list(flat), device))
 
-        def rebuilt(part: Arrays) -> Arrays:
+        def rebuilt(part: Any) -> Arrays:
             if isinstance(part, Tensor):
                 return next(moved)
             tensors = islice(moved, len(part))
@@ -78,11 +84,13 @@ class Collator:
 
     def batch(self, sentences: Sequence[Sentence], keys: NDArray[np.uint64] | None = None) -> Batch:
         """The sentences' features as arrays; for training, with a random key for each of them."""
+        import torch
+
         words = n_words(sentences)
         return Batch(
             words=words,
             length=torch.from_numpy(words.astype(np.int64) + 1),
-            features={f.name: f.arrays(sentences, words) for f in self.features},
+            features={f.name: as_tensors(f.arrays(sentences, words)) for f in self.features},
             keys=None if keys is None else torch.from_numpy(keys.view(np.int64)),
             seed=None if keys is None else int(keys[0] >> np.uint64(1)),
         )
@@ -91,6 +99,18 @@ class Collator:
         """What sentences cost the encoder: pieces if it reads pieces, else words."""
         counted = next((f.length for f in self.features if hasattr(f, "length")), len)
         return list(map(counted, sentences))
+
+
+def as_tensors(arrays: Any) -> Arrays:
+    """The same arrays as tensors, which share their memory."""
+    import torch
+
+    if isinstance(arrays, np.ndarray):
+        return torch.from_numpy(arrays)
+    if not isinstance(arrays, tuple):
+        return arrays  # type: ignore[no-any-return]  # a tensor, of a feature that makes its own
+    parts = [as_tensors(part) for part in arrays]
+    return type(arrays)(*parts) if hasattr(arrays, "_fields") else tuple(parts)  # type: ignore[arg-type]  # parts are no tuples
 
 
 def n_words(sentences: Sequence[Sentence]) -> NDArray[np.int32]:

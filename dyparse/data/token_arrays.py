@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from dyparse.data.vocabulary import PADDING, ROOT
 
@@ -16,21 +14,22 @@ MOST_REMEMBERED = 200_000
 
 K = TypeVar("K")
 T = TypeVar("T")
+Array: TypeAlias = Any  # of numpy; in a batch, a tensor of torch
 
 
 class Bags(NamedTuple):
     """Several numbers per entry, one entry after the other, as `embedding_bag` takes them."""
 
-    numbers: Tensor  # int64 [total]
-    offsets: Tensor  # int64 [entries]
-    entry: Tensor  # int64 [B, N]  which entry a token has
+    numbers: Array  # int64 [total]
+    offsets: Array  # int64 [entries]
+    entry: Array  # int64 [B, N]  which entry a token has
 
 
 class Sequences(NamedTuple):
     """A sequence of numbers per entry, padded."""
 
-    numbers: Tensor  # int64 [entries, longest]
-    entry: Tensor  # int64 [B, N]  which entry a token has
+    numbers: Array  # int64 [entries, longest]
+    entry: Array  # int64 [B, N]  which entry a token has
 
 
 class Remembered(dict[K, T]):
@@ -59,10 +58,10 @@ def padded(
 
 def ids(
     words: NDArray[np.int32], columns: Sequence[Sequence[str]], number: Remembered[str, int]
-) -> Tensor:
+) -> NDArray[np.int64]:
     """The number of every token's value.  int64 [B, N]"""
     flat = np.fromiter(map(number.__getitem__, chain.from_iterable(columns)), np.int64)
-    return torch.from_numpy(padded(words, flat, root=ROOT, padding=PADDING))
+    return padded(words, flat, root=ROOT, padding=PADDING)
 
 
 def bags(
@@ -73,7 +72,7 @@ def bags(
     lists = list(map(numbers.__getitem__, entries))
     sizes = np.fromiter(map(len, lists), np.int64)
     flat = np.fromiter(chain.from_iterable(lists), np.int64)
-    return Bags(torch.from_numpy(flat), torch.from_numpy(np.cumsum(sizes) - sizes), entry)
+    return Bags(flat, np.cumsum(sizes) - sizes, entry)
 
 
 def sequences(
@@ -85,16 +84,16 @@ def sequences(
     sizes = np.fromiter(map(len, lists), np.int64)
     rows = np.full((len(lists), sizes.max()), PADDING, dtype=np.int64)
     rows[np.arange(rows.shape[1]) < sizes[:, None]] = np.fromiter(chain(*lists), np.int64)
-    return Sequences(torch.from_numpy(rows), entry)
+    return Sequences(rows, entry)
 
 
 def _distinct(
     words: NDArray[np.int32], columns: Sequence[Sequence[str]]
-) -> tuple[list[str], Tensor]:
+) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct values of a column, the root's first, and [B, N] which of them a token has;
     padding has the root's.
     """
     entries = list(dict.fromkeys(chain([ROOT_VALUE], *columns)))
     position = {value: k for k, value in enumerate(entries)}
     flat = np.fromiter(map(position.__getitem__, chain.from_iterable(columns)), np.int64)
-    return entries, torch.from_numpy(padded(words, flat, root=0, padding=0))
+    return entries, padded(words, flat, root=0, padding=0)

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 PADDING, UNKNOWN, ROOT = range(3)  # numbers below every feature's own entries
 RESERVED = 3
 
+RULED_OUT = -1e4  # as a score of an entry: far below others, and a number of half precision too
+
 Entries: TypeAlias = tuple[str, ...]
 
 

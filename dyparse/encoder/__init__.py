@@ -7,63 +7,27 @@ an `Encoder`, in this folder with `conf/encoder/<name>.yaml`, or in a package of
 (`encoder._target_=mylab.MyEncoder`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-import torch
-from torch import Tensor, nn
-
-from dyparse.data.batch import Batch
 from dyparse.data.sentence import Sentence
 from dyparse.feature import Feature
 
-Tag: TypeAlias = Callable[[Tensor], Tensor | None]  # see `Encoder.forward`
+if TYPE_CHECKING:
+    from dyparse.encoder._encoder import Encoder as Encoder
+    from dyparse.encoder._encoder import ParameterGroup as ParameterGroup
+    from dyparse.encoder._encoder import Tag as Tag
+
+NETWORK = ("Encoder", "ParameterGroup", "Tag")  # parts of torch's network
 
 
-class ParameterGroup(NamedTuple):
-    """Parameters that share a learning rate."""
+def __getattr__(name: str) -> Any:
+    """`Encoder` and its like, imported when first used: the options of encoders need no torch."""
+    if name in NETWORK:
+        from dyparse.encoder import _encoder
 
-    parameters: list[nn.Parameter]
-    rate: float = 1.0  # relative to trainer.learning_rate
-
-
-class Encoder(nn.Module):
-    """A batch in, vectors out."""
-
-    width: int  # of the vectors
-    tag_width: int | None = None  # of the vectors that it calls `tag` with, if it does
-    saved_in: torch.dtype = torch.float32  # how a model directory keeps its weights
-    gains_from_bfloat16: bool = False  # on a CPU with instructions for it; on a GPU all do
-
-    def forward(self, batch: Batch, tag: Tag | None = None) -> Tensor:
-        """A vector for every token, the root and padding included.  batch → [B, N, width]
-
-        An encoder with a `tag_width` calls `tag` once, with the vectors that tags are to be
-        predicted from, [B, N, tag_width]. It gets the predicted tags, [B, N, fed_width], to read
-        them above; None if there is nothing to read.
-        """
-        raise NotImplementedError
-
-    def own_features(self) -> Sequence[Feature]:
-        """Features beside those that the options list: pieces of words by a tokenizer, say."""
-        return ()
-
-    @property
-    def keeps_states(self) -> bool:
-        """Whether `keep_states` is to be called before a training."""
-        return False
-
-    def keep_states(self, sentences: Sequence[Sentence], batch: Batch) -> None:
-        """Compute what frozen layers give for sentences of train and dev, and keep it."""
-        raise NotImplementedError
-
-    def parameter_groups(self) -> list[ParameterGroup]:
-        """The parameters to train, with their rates; frozen ones have `requires_grad` unset."""
-        return [ParameterGroup([p for p in self.parameters() if p.requires_grad])]
-
-    def files(self) -> dict[str, bytes]:
-        """Files to keep in the model directory, by plain names; `build` gets them back."""
-        return {}
+        return getattr(_encoder, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class EncoderChoice(Protocol):
@@ -74,7 +38,7 @@ class EncoderChoice(Protocol):
         """Names of the features that it reads, with options in text; see `dyparse.feature`."""
         ...
 
-    def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
+    def build(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> "Encoder":
         """The encoder with fresh weights over these features.
 
         `files` are those that the saved encoder gave; for a new one those of `new_files`. A choice
@@ -89,7 +53,7 @@ class ReadsTags:
 
     def build(
         self, features: Sequence[Feature], files: Mapping[str, bytes], fed_width: int = 0
-    ) -> Encoder:
+    ) -> "Encoder":
         raise NotImplementedError
 
 

@@ -6,18 +6,14 @@ and the vectors among its weights.
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.nn.functional import embedding, embedding_bag
 
 from dyparse.config.places import content_name, is_content_name
-from dyparse.data.batch import Batch
 from dyparse.data.sentence import Sentence
 from dyparse.data.token_arrays import ROOT_VALUE
 from dyparse.data.vocabulary import RESERVED, ROOT, UNKNOWN, Entries, numbered
@@ -97,6 +93,10 @@ class VectorTable:
     width: int
     subwords: Subwords
 
+    def feature(self) -> TokenBags:
+        """The feature that reads them."""
+        return TokenBags(VectorWords(self.subwords), self.words)
+
     def to_json(self) -> bytes:
         """As a file of the model."""
         content = {
@@ -150,29 +150,3 @@ class VectorWords(BagPerToken):
             return [after + bucket for bucket in self.subwords.of(form)] or [UNKNOWN]
 
         return rows
-
-
-class VectorEmbedder(nn.Module):
-    """Vectors of words: fixed with a learned projection, or tuned as they are."""
-
-    def __init__(self, files: Mapping[str, bytes], use: str, width: int) -> None:
-        super().__init__()
-        self.table = VectorTable.from_json(files[WORDS])
-        own, size, is_tuned = self.table.width, self.feature().size, use == "tuned"
-        self.weight = nn.Parameter(torch.zeros(size, own), requires_grad=is_tuned)
-        self.projection = nn.Identity() if is_tuned else nn.Linear(own, width, bias=False)
-        self.width = own if is_tuned else width
-        if NUMBERS in files:
-            numbers = np.frombuffer(files[NUMBERS], np.float32).reshape(-1, own)
-            with torch.no_grad():
-                self.weight[RESERVED:] = torch.from_numpy(numbers.copy())
-
-    def forward(self, batch: Batch) -> Tensor:
-        """batch → [B, N, width]"""
-        bags: Any = batch.features[NAME]
-        means = embedding_bag(bags.numbers, self.weight, bags.offsets, mode="mean")
-        return embedding(bags.entry, self.projection(means))  # from [entries, width]
-
-    def feature(self) -> TokenBags:
-        """The feature that it reads."""
-        return TokenBags(VectorWords(self.table.subwords), self.table.words)

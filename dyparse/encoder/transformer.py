@@ -16,10 +16,11 @@ from dyparse.data.batch import Batch
 from dyparse.data.sentence import Sentence
 from dyparse.encoder import ParameterGroup, ReadsTags
 from dyparse.encoder._architecture import architecture_in, n_positions
+from dyparse.encoder._bilstm_network import BiLSTMEncoder, Embedder
 from dyparse.encoder._pieces import Pieces, PieceSequences, PieceTokenizer
 from dyparse.encoder._pretrained import PretrainedDirectory, build_model
 from dyparse.encoder._state_store import PooledStates, StateStore
-from dyparse.encoder.bilstm import FEATURE_WIDTHS, BiLSTM, BiLSTMEncoder, Embedder
+from dyparse.encoder.bilstm import FEATURE_WIDTHS, BiLSTM
 from dyparse.feature import Feature
 from dyparse.tensors.dropout import WORDS, dropped_places, keys_below
 

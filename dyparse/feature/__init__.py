@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from dyparse.config import choices
 from dyparse.data.batch import Feature as Feature  # the protocol, for those who add one
 from dyparse.data.sentence import Sentence
 from dyparse.data.token_arrays import Bags, Remembered, Sequences, bags, ids, sequences
 from dyparse.data.vocabulary import RESERVED, UNKNOWN, Entries, numbered, sorted_entries
+from dyparse.tensors.module_names import is_taken
 
 TAGS = ("upos", "xpos", "feats")  # columns that an input may lack
 LONGEST_FORM = 40  # characters of a word that are looked at: its first and last 20
@@ -61,7 +61,7 @@ class TokenNumbers:
 class TokenIds(TokenNumbers):
     """One number per token."""
 
-    def arrays(self, sentences: Sequence[Sentence], words: NDArray[np.int32]) -> Tensor:
+    def arrays(self, sentences: Sequence[Sentence], words: NDArray[np.int32]) -> NDArray[np.int64]:
         return ids(words, self.columns(sentences), self.numbers)
 
 
@@ -139,7 +139,7 @@ def load_features(texts: Sequence[str], option: str) -> list[FeatureChoice]:
     if len(set(names)) < len(names):
         raise ValueError(f"{option} is {list(texts)}, expected each once")
     for name in names:
-        if not name.isidentifier() or hasattr(nn.ModuleDict, name):
+        if not name.isidentifier() or is_taken(name, choices.names("feature")):
             raise ValueError(f"{option}: a feature cannot be called {name!r}; choose a plain name")
     return chosen
 

@@ -1,93 +1,17 @@
 """Lemmas, by classifying how a form is edited to become its lemma (Straka 2018)."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from functools import lru_cache, partial
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from dyparse.data.sentence import Sentence
-from dyparse.data.token_arrays import Remembered
 from dyparse.data.vocabulary import Entries
-from dyparse.head._tags import TagHead, TagOptions
+from dyparse.head._edits import Edit, LemmaColumn, edit_between
+from dyparse.head._tags import TagOptions
 
-CASES: dict[str, Callable[[str, str], str]] = {  # of the part that stays: lowered, as it was
-    "lower": lambda lowered, _: lowered,
-    "keep": lambda _, original: original,
-    "title": lambda lowered, _: lowered[:1].upper() + lowered[1:],
-    "upper": lambda lowered, _: lowered.upper(),
-}
-WHOLE = "="  # before a lemma that has nothing in common with its form
-EDIT = re.compile(rf"({'|'.join(CASES)}) (\d{{1,4}}) (\d{{1,4}}) (\d{{1,4}}) (.*)", re.DOTALL)
-
-
-class Edit(NamedTuple):
-    """How a form becomes its lemma: characters cut and added at both ends, and letter case."""
-
-    case: str
-    cut_front: int
-    cut_back: int
-    add_front: str = ""
-    add_back: str = ""
-
-    def apply(self, form: str) -> str:
-        """The lemma; empty if the form is too short."""
-        end = len(form) - self.cut_back
-        stem = form[self.cut_front : end]
-        if end < self.cut_front:
-            return ""
-        return self.add_front + CASES[self.case](stem.lower(), stem) + self.add_back
-
-    def __str__(self) -> str:
-        added = f"{len(self.add_front)} {self.add_front}{self.add_back}"
-        return f"{self.case} {self.cut_front} {self.cut_back} {added}"
-
-    @classmethod
-    def parse(cls, text: str) -> "Edit":
-        """From the text of `str`; ValueError if it is something else."""
-        if not (match := EDIT.fullmatch(text)):
-            raise ValueError(f"heads: {text[:80]!a} is no edit of a form")
-        case, front, back, length, added = match.groups()
-        return cls(case, int(front), int(back), added[: int(length)], added[int(length) :])
-
-
-@lru_cache(maxsize=100_000)
-def edit_between(form: str, lemma: str) -> str:
-    """The edit from a form to its lemma, as text: what both have in common stays."""
-    one, other = ([c.lower() for c in text] for text in (form, lemma))  # "İ".lower() has length 2
-    common = SequenceMatcher(None, one, other, autojunk=False).find_longest_match()
-    end = common.a + common.size
-    front, back = lemma[: common.b], lemma[common.b + common.size :]
-    for case in CASES if common.size else ():
-        edit = Edit(case, common.a, len(form) - end, front, back)
-        if edit.apply(form) == lemma:
-            return str(edit)
-    return WHOLE + lemma
-
-
-def lemma_by(edits: Sequence[Edit | str], edited: tuple[str, int]) -> str:
-    """The lemma of a form by the edit, or the whole lemma, that has a number."""
-    form, number = edited
-    edit = edits[number]
-    return (edit if isinstance(edit, str) else edit.apply(form)) or form
-
-
-class LemmaHead(TagHead):
-    """Classes are edits; a form that is too short for the best one is its own lemma."""
-
-    def __init__(self, width: int, entries: Entries, fed: int) -> None:
-        super().__init__("lemma", width, entries, fed)
-        edits = [e[len(WHOLE) :] if e.startswith(WHOLE) else Edit.parse(e) for e in entries]
-        self.lemmas = Remembered(partial(lemma_by, edits))  # of a form by the edit with a number
-
-    def values(self, sentence: Sentence) -> list[str]:
-        return list(map(edit_between, sentence.form, sentence.lemma))
-
-    def columns(self, sentence: Sentence, predicted: Sequence[int]) -> dict[str, list[str]]:
-        pairs = zip(sentence.form, predicted, strict=True)
-        return {"lemma": list(map(self.lemmas.__getitem__, pairs))}
+if TYPE_CHECKING:
+    from dyparse.head._tag_head import LemmaHead
 
 
 @dataclass(frozen=True)
@@ -106,5 +30,10 @@ class Lemma(TagOptions):
         often = {edit for edit, count in times.items() if count >= self.least}
         return tuple(sorted(often | {str(Edit("keep", 0, 0))}))
 
-    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> LemmaHead:  # noqa: ARG002 - it has no hidden layer
+    def column(self, entries: Entries) -> LemmaColumn:
+        return LemmaColumn(entries)
+
+    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "LemmaHead":  # noqa: ARG002 - it has no hidden layer
+        from dyparse.head._tag_head import LemmaHead
+
         return LemmaHead(width, entries, self.fed)

@@ -11,17 +11,15 @@ manifest.sha256     the sha256 of each of them
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 import yaml
 from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
-from torch import Tensor
 
 from dyparse.config.build import construct, describe, restore
 from dyparse.config.choices import NotImportedError, no_new_imports, outside_modules
@@ -46,18 +44,22 @@ from dyparse.model.checkpoint_files import (
     write_files,
 )
 from dyparse.model.confidence import Calibration
-from dyparse.model.network import Model, WithoutDrawing
-from dyparse.model.parts import ModelConfig, ModelParts
+from dyparse.model.parts import ModelConfig, ModelParts, Network
 from dyparse.model.plain_yaml import load_plain_yaml
 from dyparse.model.sizes import ScorerSizes
 from dyparse.tokenizer import Tokenizer
 from dyparse.version import __version__
 
+if TYPE_CHECKING:  # slow to import, and not every model is read with it
+    import torch
+    from torch import Tensor
+
+    from dyparse.model.network import Model
+
 FORMAT_VERSION = 6
 CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
 PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
-WEIGHT_TYPES = (torch.float32, torch.float16, torch.bfloat16)
 NO_TENSORS = (  # raised by readers of tensors, about the file or about shapes and types in it
     SafetensorError,
     KeyError,
@@ -76,19 +78,18 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
     Whenever this is cut short, the directory holds the old model, the new one, or something that
     `read_checkpoint` refuses.
     """
+    from safetensors.torch import save as save_tensors
+
     weights = {
-        name: tensor.detach()
-        .to("cpu", saved_type(name, tensor, parts.network))
-        .contiguous()
-        .clone()
-        for name, tensor in parts.network.state_dict().items()  # cloned: shared ones apart
+        name: tensor.detach().to("cpu", saved_type(name, tensor, parts.model)).contiguous().clone()
+        for name, tensor in parts.model.state_dict().items()  # cloned: shared ones apart
     }
     if wrong := _not_finite(weights):
         raise CheckpointError(
             f"{directory / WEIGHTS}: not saved, for {wrong} holds numbers that are not finite; "
             "lower trainer.learning_rate"
         )
-    own_files = {ENCODER: parts.network.encoder.files(), TOKENIZER: parts.tokenizer.files()}
+    own_files = {ENCODER: parts.model.encoder.files(), TOKENIZER: parts.tokenizer.files()}
     contents = {
         CONFIG: _config_of(parts),
         VOCABULARY: parts.vocabulary.to_json().encode(),
@@ -101,6 +102,9 @@ def write_checkpoint(directory: Path, parts: ModelParts, metrics: dict[str, Any]
 
 def in_half_precision(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of a model, with its weights in float16."""
+    from safetensors.torch import load as load_tensors
+    from safetensors.torch import save as save_tensors
+
     weights = {
         name: tensor.half() if tensor.is_floating_point() else tensor
         for name, tensor in load_tensors(contents[WEIGHTS]).items()
@@ -120,7 +124,7 @@ def _config_of(parts: ModelParts) -> bytes:
     config = {
         "format_version": FORMAT_VERSION,
         "dyparse": __version__,
-        "torch": str(torch.__version__),
+        "torch": version("torch"),
         "system": describe(chosen.system),
         "encoder": describe(chosen.encoder),
         "tokenizer": describe(chosen.tokenizer),
@@ -136,26 +140,62 @@ def write_metrics(directory: Path, metrics: dict[str, Any]) -> None:
     rewrite_file(directory, METRICS, _as_json(metrics))
 
 
-def read_checkpoint(directory: str | Path) -> ModelParts:
-    """The model that `write_checkpoint` wrote; CheckpointError says what is wrong with it."""
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model directory without its weights, which are read with the network."""
+
+    files: ModelFiles
+    config: ModelConfig
+    calibration: Calibration
+    vocabulary: Vocabulary
+    own_files: Mapping[str, Mapping[str, bytes]]  # by part and name
+    tokenizer: Tokenizer
+
+
+def open_model(directory: str | Path) -> OpenedModel:
+    """What `write_checkpoint` wrote, without weights; CheckpointError says what is wrong."""
     path = require_directory(directory) / CONFIG
     config = _config(path, read_file(path, MOST_BYTES[CONFIG]))
     files = ModelFiles.open(directory)
     files.read(CONFIG)
     vocabulary, own_files = _read_vocabulary(files), files.read_own_files()
+    with explaining_choices(files):
+        chosen = _restored(config)
+        calibration = construct(Calibration, config["calibration"], "calibration")
+        tokenizer = _tokenizer(chosen, own_files[TOKENIZER], files)
+    return OpenedModel(files, chosen, calibration, vocabulary, own_files, tokenizer)
+
+
+@contextmanager
+def explaining_choices(files: ModelFiles) -> Iterator[None]:
+    """Errors about the choices of a model, as CheckpointErrors; nothing new is imported."""
     try:
         with no_new_imports():
-            chosen = _restored(config)
-            calibration = construct(Calibration, config["calibration"], "calibration")
-            parts = _filled(chosen, vocabulary, own_files, files)
+            yield
     except NotImportedError as error:
         raise CheckpointError(f"{files.directory}: {shortened(str(error))}") from error
     except ConfigError as error:
-        raise damaged(path, str(error)) from error
-    if set(parts.network.encoder.files()) != set(own_files[ENCODER]):
+        raise damaged(files.directory / CONFIG, str(error)) from error
+
+
+def read_checkpoint(directory: str | Path) -> ModelParts:
+    """The model that `write_checkpoint` wrote; CheckpointError says what is wrong with it."""
+    opened = open_model(directory)
+    with explaining_choices(opened.files):
+        network = _network(opened)
+    return finished(opened, network, network.encoder.files())
+
+
+def finished(
+    opened: OpenedModel, network: Network, encoder_files: Mapping[str, bytes]
+) -> ModelParts:
+    """The model with its network, after all its files were looked at."""
+    files = opened.files
+    if set(encoder_files) != set(opened.own_files[ENCODER]):
         raise damaged(files.directory / ENCODER, "other files than the encoder has")
     files.read(METRICS)
-    return replace(parts, calibration=calibration)
+    parts = ModelParts(opened.config, opened.vocabulary, network, opened.tokenizer)
+    return replace(parts, calibration=opened.calibration)
 
 
 def _restored(config: dict[str, Any]) -> ModelConfig:
@@ -172,20 +212,19 @@ def _restored(config: dict[str, Any]) -> ModelConfig:
         raise ConfigError(str(error)) from error
 
 
-def _filled(
-    chosen: ModelConfig,
-    vocabulary: Vocabulary,
-    own_files: dict[str, dict[str, bytes]],
-    files: ModelFiles,
-) -> ModelParts:
-    """The model with its weights; their shapes are found without memory, however large they are."""
-    tokenizer = _tokenizer(chosen, own_files[TOKENIZER], files)
-    of_encoder = own_files[ENCODER]
+def _network(opened: OpenedModel) -> "Model":
+    """The network with its weights; their shapes are found without memory, however large."""
+    import torch
+
+    from dyparse.model.network import WithoutDrawing
+
+    chosen, vocabulary, files = opened.config, opened.vocabulary, opened.files
+    of_encoder = opened.own_files[ENCODER]
     try:
         network = chosen.empty_network(vocabulary, of_encoder)
         Analyses(vocabulary.analyses, vocabulary.heads)  # refuses tags that no head has
     except (ValueError, LookupError) as error:
-        raise damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}") from error
+        raise unfit_vocabulary(files, error) from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted
         raise damaged(files.directory / CONFIG, str(error)) from error
     weights = _read_weights(files, network.state_dict())
@@ -197,23 +236,29 @@ def _filled(
         with torch.random.fork_rng(), WithoutDrawing():
             network = chosen.network(vocabulary, of_encoder)
         network.load_state_dict(weights, assign=True)
-    return ModelParts(chosen, vocabulary, network, tokenizer)
+    return network
 
 
-def _tokenizer(chosen: ModelConfig, own_files: dict[str, bytes], files: ModelFiles) -> Tokenizer:
+def unfit_vocabulary(files: ModelFiles, error: Exception) -> CheckpointError:
+    """The error for a vocabulary that no network can be made for."""
+    return damaged(files.directory / VOCABULARY, f"or files of the encoder: {error}")
+
+
+def _tokenizer(chosen: ModelConfig, own_files: Mapping[str, bytes], files: ModelFiles) -> Tokenizer:
     try:
-        with torch.random.fork_rng():  # fresh weights, which are replaced
-            return chosen.tokenizer.build(own_files)
+        return chosen.tokenizer.build(own_files)
     except ValueError as error:
         raise damaged(files.directory / TOKENIZER, str(error)) from error
 
 
-def saved_type(name: str, tensor: Tensor, network: Model) -> torch.dtype:
+def saved_type(name: str, tensor: "Tensor", network: "Model") -> "torch.dtype":
     """How a tensor is kept on disk: weights in float32 unless the encoder chooses otherwise, whole
     numbers and truth values as they are.
     """
     if not tensor.is_floating_point():
         return tensor.dtype
+    import torch
+
     return network.encoder.saved_in if name.startswith("encoder.") else torch.float32
 
 
@@ -269,10 +314,13 @@ def _read_vocabulary(files: ModelFiles) -> Vocabulary:
         raise damaged(files.directory / VOCABULARY, str(error)) from error
 
 
-def _read_weights(files: ModelFiles, shapes: dict[str, Tensor]) -> dict[str, Tensor]:
+def _read_weights(files: ModelFiles, shapes: dict[str, "Tensor"]) -> dict[str, "Tensor"]:
     """Finite weights of these names and shapes, in float32 whatever the file has them in; a file of
     another size is not even read.
     """
+    import torch
+    from safetensors.torch import load as load_tensors
+
     path = files.directory / WEIGHTS
     size = sum(tensor.numel() * max(tensor.itemsize, 4) for tensor in shapes.values())
     content = files.read(WEIGHTS, size + MOST_HEADER_BYTES)
@@ -281,24 +329,34 @@ def _read_weights(files: ModelFiles, shapes: dict[str, Tensor]) -> dict[str, Ten
         weights = {name: tensor.clone() for name, tensor in load_tensors(content).items()}
     except NO_TENSORS as error:
         raise damaged(path, str(error)) from error
-    _require_shapes(path, weights, shapes)
+    floats = (torch.float32, torch.float16, torch.bfloat16)
+    types = {n: floats if t.is_floating_point() else (t.dtype,) for n, t in shapes.items()}
+    require_shapes(path, weights, shapes, types)
     if wrong := _not_finite(weights):
         raise damaged(path, f"{wrong} holds numbers that are not finite")
     return {n: t.float() if t.is_floating_point() else t for n, t in weights.items()}
 
 
-def _require_shapes(path: Path, weights: dict[str, Tensor], shapes: dict[str, Tensor]) -> None:
+def require_shapes(
+    path: Path,
+    weights: Mapping[str, Any],
+    shapes: Mapping[str, Any],
+    types: Mapping[str, tuple[Any, ...]],
+) -> None:
+    """CheckpointError unless tensors or arrays have these names, shapes and one of these types, of
+    which the first is the usual one.
+    """
     for name in sorted(weights.keys() ^ shapes.keys()):
         raise damaged(path, f"tensor {name} is {'missing' if name in shapes else 'one too many'}")
     for name, tensor in weights.items():
-        found, expected, dtype = list(tensor.shape), list(shapes[name].shape), shapes[name].dtype
-        allowed = WEIGHT_TYPES if dtype.is_floating_point else (dtype,)
-        if found != expected or tensor.dtype not in allowed:
+        found, expected = list(tensor.shape), list(shapes[name].shape)
+        if found != expected or tensor.dtype not in types[name]:
             raise damaged(
-                path, f"{name} is {found} of {tensor.dtype}, expected {expected} of {dtype}"
+                path,
+                f"{name} is {found} of {tensor.dtype}, expected {expected} of {types[name][0]}",
             )
 
 
-def _not_finite(weights: dict[str, Tensor]) -> str:
+def _not_finite(weights: dict[str, "Tensor"]) -> str:
     """The name of a tensor with a number that is not finite, or an empty one."""
     return next((name for name, tensor in weights.items() if not tensor.isfinite().all()), "")

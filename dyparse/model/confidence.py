@@ -10,9 +10,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 MOST_ODDS = 30.0  # of log-odds, either way
 LEAST_TEMPERATURE, MOST_TEMPERATURE, MOST_WEIGHT = 0.01, 100.0, 100.0
@@ -100,14 +98,17 @@ def odds_of(log_probability: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def label_odds(scores: Tensor, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def label_odds(scores: NDArray[np.float32], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """The log-odds of labels by their scores, bounded; of unknown labels (NONE) those of the first.
 
     [B, N, entries], [B, N] → [B, N]
     """
-    numbers = torch.from_numpy(labels).clamp(min=0).unsqueeze(-1).to(scores.device)
-    scores = scores.double()
-    others = scores.scatter(-1, numbers, -torch.inf).logsumexp(-1)
-    odds = scores.gather(-1, numbers).squeeze(-1) - others
-    found: NDArray[np.float64] = odds.clamp(-MOST_ODDS, MOST_ODDS).cpu().numpy()
+    numbers, exact = np.maximum(labels, 0)[..., None], np.array(scores, np.float64)
+    own = np.take_along_axis(exact, numbers, -1)[..., 0]
+    np.put_along_axis(exact, numbers, -np.inf, -1)
+    most = exact.max(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a single label there are no others
+        others = most + np.log(np.exp(exact - most[..., None]).sum(-1))
+    odds = np.where(np.isneginf(most), MOST_ODDS, own - others)
+    found: NDArray[np.float64] = np.clip(odds, -MOST_ODDS, MOST_ODDS)
     return found

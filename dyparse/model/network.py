@@ -1,22 +1,27 @@
 """The network: batch → vectors → table → scores of moves; prediction heads over the vectors."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, linear
 from torch.overrides import TorchFunctionMode
 
-from dyparse.data.batch import Batch
+from dyparse.data.batch import Batch, Collator, Feature
+from dyparse.data.sentence import Sentence
 from dyparse.encoder import Encoder, ParameterGroup
-from dyparse.head import Head
-from dyparse.head._tags import TagHead, settled
+from dyparse.head import LABELS, Head
+from dyparse.head._analyses import Analyses
+from dyparse.head._tag_head import TagHead, settled
 from dyparse.model.sizes import ScorerSizes
 from dyparse.rollout.scorer import Scorer
 from dyparse.tensors.dropout import Dropout, signed
-from dyparse.tensors.transfer import fetch
+from dyparse.tensors.precision import encoder_precision, scorer_precision
+from dyparse.tensors.transfer import fetch, to_device
 
 NOTHING: Mapping[str, Tensor] = {}
 
@@ -70,6 +75,17 @@ class Model(nn.Module):
     def device(self) -> torch.device:
         """The device that the network is on."""
         return self.hidden_bias.device
+
+    @property
+    def device_type(self) -> str:
+        return self.device.type
+
+    @property
+    def n_weights(self) -> int:
+        return sum(weights.numel() for weights in self.parameters())
+
+    def own_features(self) -> Sequence[Feature]:
+        return self.encoder.own_features()
 
     def encode(self, batch: Batch, given: Mapping[str, Tensor] = NOTHING) -> Encoded:
         """The encoder's vectors, reduced to `network.reduced` numbers, and the scores of tags.
@@ -173,6 +189,70 @@ class Model(nn.Module):
     def tag_heads(self) -> list[tuple[str, TagHead]]:
         """Those of them that predict tags inside the encoder."""
         return [(name, head) for name, head in self.head_items() if isinstance(head, TagHead)]
+
+    def given_tags(
+        self, columns: Collection[str], sentences: Sequence[Sentence]
+    ) -> dict[str, Tensor]:
+        """Tags of these columns as `encode` takes them, on the network's device."""
+        heads = {name: head for name, head in self.tag_heads() if head.column in columns}
+        numbers = [torch.from_numpy(head.given(sentences)) for head in heads.values()]
+        return dict(zip(heads, to_device(numbers, self.device), strict=True)) if heads else {}
+
+    @torch.inference_mode()
+    def encode_sentences(
+        self,
+        sentences: Sequence[Sentence],
+        collator: Collator,
+        precision: str,
+        keep: Collection[str] = (),
+    ) -> tuple[Encoded, Scorer, NDArray[np.int32]]:
+        """The vectors of all tokens, the scorer of moves over them, and the numbers of words."""
+        self.eval()
+        batch, gains = collator.batch(sentences), self.encoder.gains_from_bfloat16
+        given = self.given_tags(keep, sentences)
+        with encoder_precision(precision, self.device, gains=gains):
+            encoded = self.encode(batch.to(self.device), given)
+        with scorer_precision(precision, self.device):
+            scorer = self.scorer(self.table(encoded.vectors))()
+        return encoded, scorer, batch.words
+
+    @torch.inference_mode()
+    def predict(
+        self,
+        encoded: Encoded,
+        heads: NDArray[np.int32],
+        words: NDArray[np.int32],
+        analyses: Analyses,
+        precision: str,
+    ) -> dict[str, list[list[int]]]:
+        """The numbers [B, N] of the entries that every head predicts; see `parts.Network`."""
+        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.device)
+        with scorer_precision(precision, self.device):
+            scores = {name: self.head_scores(name, encoded, tree) for name, _ in self.head_items()}
+        found = {name: head.predict(scores[name], heads) for name, head in self.head_items()}
+        if not analyses.columns:
+            return found
+
+        token = np.arange(heads.shape[1])
+        places = np.flatnonzero((token > 0) & (token <= words[:, None]))  # neither root nor padding
+
+        def scores_of(chosen: NDArray[np.int64]) -> list[NDArray[np.float32]]:
+            (rows,) = to_device([torch.from_numpy(places[chosen])], self.device)
+            return [scores[c].flatten(0, 1)[rows].float().cpu().numpy() for c in analyses.columns]
+
+        tags = np.array([found[column] for column in analyses.columns])  # [C, B, N]
+        flat = tags.reshape(len(tags), -1)
+        flat[:, places] = analyses.choose(flat[:, places].T, scores_of).T
+        return found | dict(zip(analyses.columns, tags.tolist(), strict=True))
+
+    @torch.inference_mode()
+    def label_scores(
+        self, encoded: Encoded, heads: NDArray[np.int32], precision: str
+    ) -> NDArray[np.float32]:
+        """Scores of the labels of all arcs of the trees.  [B, N] → [B, N, labels]"""
+        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.device)
+        with scorer_precision(precision, self.device):
+            return self.head_scores(LABELS, encoded, tree).float().cpu().numpy()
 
 
 def _reduction(width: int, reduced: int | None) -> nn.Module:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import conllu
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
+from dyparse.config.precisions import PARSING, require_precision
 from dyparse.data.batch import Collator, n_words
 from dyparse.data.columns.confidences import with_confidences
 from dyparse.data.document import Document
@@ -27,6 +27,7 @@ from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankEr
 from dyparse.feature import missing_columns
 from dyparse.head import LABELS
 from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
+from dyparse.model.compiled_model import CompiledModel, read_compiled
 from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
 from dyparse.model.inputs import (
     Input,
@@ -36,29 +37,20 @@ from dyparse.model.inputs import (
     require_text,
     several,
 )
-from dyparse.model.network import Encoded, Model
-from dyparse.model.parts import ModelConfig, ModelParts
-from dyparse.model.predictions import given_tags, predicted_entries
+from dyparse.model.parts import EncodedBatch, ModelConfig, ModelParts, Network
 from dyparse.model.sources import find_model
-from dyparse.rollout.scorer import Scorer
-from dyparse.runtime.device import find_device
-from dyparse.runtime.threads import at_once, thread_pool
+from dyparse.runtime.threads import at_once, thread_count, thread_pool
 from dyparse.system import System
-from dyparse.tensors.precision import encoder_precision, require_precision, scorer_precision
-from dyparse.tensors.transfer import to_device
 from dyparse.tokenizer import Tokenizer, TokenizerChoice, tokenize, tokenize_lines
+
+if TYPE_CHECKING:  # slow to import, and not every parser needs it
+    import torch
+
+    from dyparse.model.network import Model
 
 GREEDY = Greedy()
 TAG_COLUMNS = ("upos", "xpos", "feats", "lemma")
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
-
-
-class EncodedBatch(NamedTuple):
-    """A batch after the encoder."""
-
-    encoded: Encoded  # on the device
-    scorer: Scorer  # of moves, on the host
-    words: NDArray[np.int32]  # [B]  number of words
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +81,7 @@ class Parser:
 
     parts: ModelParts
     collator: Collator
-    precision: str = "float32"  # of the network; see dyparse.tensors.precision
+    precision: str = "float32"  # of the network; see `load`
     decoding: Decoding = GREEDY
     keep: tuple[str, ...] = ()  # columns that stay as they are given: upos, xpos, feats, lemma
     confidence: bool = False  # whether tokens get `head_confidence` and `label_confidence`
@@ -119,7 +111,7 @@ class Parser:
     def load(
         cls,
         directory: str | Path,
-        device: str | torch.device = "cpu",
+        device: "str | torch.device" = "cpu",
         precision: str = "float32",
         decoding: str = "greedy",
         keep: Iterable[str] = (),
@@ -131,26 +123,35 @@ class Parser:
 
         CheckpointError says what is wrong with one.
 
-        For precision see dyparse.tensors.precision: float32, mixed, bfloat16, or auto; for decoding
-        dyparse.decoding: a name, or the dotted path of a class of one's own. Tags and lemmas that
-        the model predicts replace those of the input, except for columns to `keep`: there only
-        words without a value get one, and trees and other tags are predicted with those that are
-        given. With `confidence`, tokens also have `head_confidence` and `label_confidence`, which
-        are written in MISC.
+        The precision is float32, mixed or bfloat16, see dyparse.tensors.precision; int8, by
+        compiled kernels (dyparse.compiled) and without torch, for models with a BiLSTM on a CPU; or
+        auto: int8 where the processor has instructions for it, else float32 by the same kernels,
+        and for other models what dyparse.tensors.precision says. For decoding see dyparse.decoding:
+        a name, or the dotted path of a class of one's own. Tags and lemmas that the model predicts
+        replace those of the input, except for columns to `keep`: there only words without a value
+        get one, and trees and other tags are predicted with those that are given. With
+        `confidence`, tokens also have `head_confidence` and `label_confidence`, which are written
+        in MISC.
         """
-        require_precision(precision, "precision")
+        require_precision(precision, "precision", PARSING)
         try:
             chosen = load_decoding(decoding)
         except ValueError as error:
             raise ConfigError(f"decoding: {error}") from error
-        parser = cls.of(read_checkpoint(find_model(directory)))
-        parser.model.to(find_device(str(device))).eval()
-        parser = replace(parser, precision=precision, decoding=chosen, keep=kept_columns(keep))
+        place, keep = find_model(directory), kept_columns(keep)
+        parts = read_compiled(place, precision, str(device))
+        if parts is None:
+            precision = "auto" if precision == "int8" else precision
+            parts = read_on_device(place, str(device))
+        parser = replace(cls.of(parts), precision=precision, decoding=chosen, keep=keep)
         return replace(parser, confidence=confidence)
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
-        write_checkpoint(Path(directory), self.parts, metrics)
+        parts = self.parts
+        if isinstance(parts.network, CompiledModel):  # its weights are rounded
+            parts = replace(parts, network=read_checkpoint(parts.network.directory).network)
+        write_checkpoint(Path(directory), parts, metrics)
 
     @property
     def system(self) -> System:
@@ -163,9 +164,19 @@ class Parser:
         return self.parts.vocabulary
 
     @property
-    def model(self) -> Model:
-        """The network."""
+    def network(self) -> Network:
+        """The network that parses."""
         return self.parts.network
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled kernels compute, and not torch."""
+        return isinstance(self.network, CompiledModel)
+
+    @property
+    def model(self) -> "Model":
+        """The network of torch; ConfigError if compiled kernels stand in for it."""
+        return self.parts.model
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -177,17 +188,16 @@ class Parser:
         config = replace(self.parts.config, tokenizer=choice)
         return replace(self, parts=replace(self.parts, config=config, tokenizer=tokenizer))
 
-    def with_network(self, network: Model) -> "Parser":
+    def with_network(self, network: Network) -> "Parser":
         """The same parser with other weights."""
         return replace(self, parts=replace(self.parts, network=network))
 
     def __repr__(self) -> str:
         chosen = self.parts.config
         features = ", ".join(feature.name for feature in self.collator.features)
-        size = sum(weights.numel() for weights in self.model.parameters())
         return (
             f"<Parser: {name_of(chosen.system)}, {name_of(chosen.encoder)} over {features}; "
-            f"{size:,} parameters on {self.model.device}>"
+            f"{self.network.n_weights:,} parameters on {self.network.device_type}>"
         )
 
     @overload
@@ -263,7 +273,7 @@ class Parser:
         are read meanwhile: so decoding on the CPU runs beside the encoding of other batches, on
         whatever device that is.
         """
-        with thread_pool(self.model.device) as submit:
+        with thread_pool(self.network.device_type) as submit:
             waiting: list[Group] = []
             try:
                 for window in windows(sentences, len, WORDS_PER_WINDOW):
@@ -278,7 +288,6 @@ class Parser:
                 raise
             yield from in_order(waiting)
 
-    @torch.inference_mode()
     def parse_batch(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Trees of the sentences of one batch."""
         if self.confidence:
@@ -286,53 +295,38 @@ class Parser:
             pairs = self.parse_with_odds(sentences)
             return [with_confidences(parsed, *calibrate(odds)) for parsed, odds in pairs]
         encoded, scorer, words = self.encode(sentences)
-        threads = torch.get_num_threads()
-        heads = self.decoding.decode(self.system, scorer, words, n_threads=threads)
+        heads = self.decoding.decode(self.system, scorer, words, n_threads=thread_count())
         return self.with_predictions(sentences, encoded, heads)
 
-    @torch.inference_mode()
     def parse_with_odds(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Odds]]:
         """The same trees, and the log-odds of their heads and labels, not calibrated."""
         assert isinstance(self.decoding, GivesProbabilities)
         encoded, scorer, words = self.encode(sentences)
         heads, log_probability = self.decoding.decode_with_probabilities(
-            self.system, scorer, words, n_threads=torch.get_num_threads()
+            self.system, scorer, words, n_threads=thread_count()
         )
         parsed = self.with_predictions(sentences, encoded, heads)
-        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
-        with scorer_precision(self.precision, self.model.device):
-            scores = self.model.head_scores(LABELS, encoded, tree)
-        labels = label_odds(scores, dict(self.model.head_items())[LABELS].targets(parsed))
+        tree = of_words(heads, sentences)
+        scores = self.network.label_scores(encoded, tree, self.precision)
+        labels = label_odds(scores, dict(self.network.head_items())[LABELS].targets(parsed))
         return list(zip(parsed, odds_by_sentence(words, log_probability, labels), strict=True))
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedBatch:
         """The vectors of all tokens, and the scorer of moves over them."""
-        self.model.eval()
-        batch = self.collator.batch(sentences)
-        device = self.model.device
-        given = given_tags(self.model, self.keep, sentences)
-        with encoder_precision(
-            self.precision, device, gains=self.model.encoder.gains_from_bfloat16
-        ):
-            encoded = self.model.encode(batch.to(device), given)
-        with scorer_precision(self.precision, device):
-            scorer = self.model.scorer(self.model.table(encoded.vectors))()
-        return EncodedBatch(encoded, scorer, batch.words)
+        return EncodedBatch(
+            *self.network.encode_sentences(sentences, self.collator, self.precision, self.keep)
+        )
 
     def with_predictions(
-        self, sentences: Sequence[Sentence], encoded: Encoded, heads: NDArray[np.int32]
+        self, sentences: Sequence[Sentence], encoded: Any, heads: NDArray[np.int32]
     ) -> list[Sentence]:
         """The sentences with these trees [B, N], and with the predictions of all heads."""
         heads = of_words(heads, sentences)
-        (tree,) = to_device([torch.from_numpy(heads.astype(np.int64))], self.model.device)
-        scores = {}
-        for name, _ in self.model.head_items():
-            with scorer_precision(self.precision, self.model.device):
-                scores[name] = self.model.head_scores(name, encoded, tree)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
-        predicted = predicted_entries(self.parts, scores, heads, n_words(sentences))
-        for name, head in self.model.head_items():
+        analyses, words = self.parts.analyses, n_words(sentences)
+        predicted = self.network.predict(encoded, heads, words, analyses, self.precision)
+        for name, head in self.network.head_items():
             for s, row, of_sentence in zip(sentences, predicted[name], columns, strict=True):
                 new = head.columns(s, row[1 : len(s) + 1])
                 kept = {name: filled_in(s, name, new[name]) for name in self.keep if name in new}
@@ -344,13 +338,23 @@ class Parser:
     ) -> dict[str, float]:
         """Figures of the prediction heads, by name, in percent: `upos_accuracy`, …"""
         figures: dict[str, float] = {}
-        for _, head in self.model.head_items():
+        for _, head in self.network.head_items():
             figures |= head.score(gold, parsed)
         return figures
 
     def missing_columns(self, sentence: Sentence) -> list[str]:
         """Tag columns that the encoder reads and the sentence does not have at all."""
         return missing_columns(self.collator.features, [sentence])
+
+
+def read_on_device(directory: str | Path, device: str) -> ModelParts:
+    """A model with torch's network, on a device."""
+    from dyparse.runtime.device import find_device
+
+    found = find_device(device)
+    parts = read_checkpoint(directory)
+    parts.model.to(found).eval()
+    return parts
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees

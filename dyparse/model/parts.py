@@ -1,29 +1,96 @@
 """The parts of a model: the choices it was made from, its vocabulary, and the network."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
-from dyparse.encoder import Encoder, EncoderChoice, ReadsTags
+from dyparse.encoder import EncoderChoice, ReadsTags
+from dyparse.errors import ConfigError
 from dyparse.feature import Feature, load_features
-from dyparse.head import FitsOptions, Head, HeadChoice, require_heads, require_writable
+from dyparse.head import FitsOptions, HeadChoice, require_heads, require_writable
 from dyparse.head._analyses import Analyses, seen_analyses
-from dyparse.head._tags import TagHead, TagOptions
+from dyparse.head._column import HeadColumn
+from dyparse.head._tags import TagOptions
 from dyparse.model.confidence import UNCALIBRATED, Calibration
-from dyparse.model.network import Model, WithoutDrawing
 from dyparse.model.sizes import ScorerSizes
+from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
 from dyparse.tokenizer import Tokenizer, TokenizerChoice
 from dyparse.tokenizer.plain import Plain
 
+if TYPE_CHECKING:  # torch is slow to import, and not every parser needs it
+    from dyparse.encoder import Encoder
+    from dyparse.head import Head
+    from dyparse.model.network import Model
+
 PLAIN = Plain()
+
+
+class EncodedBatch(NamedTuple):
+    """A batch after the encoder."""
+
+    encoded: Any  # what the network that made it needs to predict
+    scorer: Scorer  # of moves, on the host
+    words: NDArray[np.int32]  # [B]  number of words
+
+
+class Network(Protocol):
+    """What a parser needs of a network, be it torch's (`network`) or a compiled one."""
+
+    @property
+    def device_type(self) -> str:
+        """Where it computes: cpu, cuda, …"""
+        ...
+
+    @property
+    def n_weights(self) -> int:
+        """How many numbers it has learned."""
+        ...
+
+    def head_items(self) -> Sequence[tuple[str, HeadColumn]]:
+        """The heads with their names."""
+        ...
+
+    def own_features(self) -> Sequence[Feature]:
+        """Features beside those that the options list."""
+        ...
+
+    def encode_sentences(
+        self,
+        sentences: Sequence[Sentence],
+        collator: Collator,
+        precision: str,
+        keep: Collection[str] = (),
+    ) -> tuple[Any, Scorer, NDArray[np.int32]]:
+        """The members of an EncodedBatch; tags in columns to keep are read, not predicted."""
+        ...
+
+    def predict(
+        self,
+        encoded: Any,
+        heads: NDArray[np.int32],
+        words: NDArray[np.int32],
+        analyses: Analyses,
+        precision: str,
+    ) -> dict[str, list[list[int]]]:
+        """The numbers [B, N] of the entries that every head predicts, by its name, for the trees
+        [B, N] with these numbers of words [B]; of tags the best that go together.
+        """
+        ...
+
+    def label_scores(
+        self, encoded: Any, heads: NDArray[np.int32], precision: str
+    ) -> NDArray[np.float32]:
+        """Scores of the labels of all arcs of the trees.  [B, N] → [B, N, labels]"""
+        ...
 
 
 @dataclass(frozen=True)
@@ -62,11 +129,14 @@ class ModelConfig:
         _require_names("features", [f.name for f in chosen], vocabulary.features)
         return [feature.build(vocabulary.features[feature.name]) for feature in chosen]
 
-    def network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> Model:
+    def network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> "Model":
         """A network with fresh weights from torch's random generator."""
-        _require_names("heads", [head.name for head in self.heads], vocabulary.heads)
+        from dyparse.head._tag_head import TagHead
+        from dyparse.model.network import Model
 
-        def build_heads(width: int, tag_width: int) -> dict[str, Head]:
+        self.require_head_names(vocabulary)
+
+        def build_heads(width: int, tag_width: int) -> dict[str, "Head"]:
             hidden, dropout = self.sizes.hidden, self.sizes.dropout
             built = {}
             for choice in self.heads:
@@ -84,8 +154,8 @@ class ModelConfig:
         slots, moves = len(self.system.slots), len(self.system.moves)
         return Model(encoder, self.sizes, build_heads, slots=slots, moves=moves)
 
-    def _encoder(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> Encoder:
-        fed_width = sum(head.fed for head in self.heads if isinstance(head, TagOptions))
+    def _encoder(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> "Encoder":
+        fed_width = self.fed_width
         if isinstance(self.encoder, ReadsTags):
             return self.encoder.build(features, files, fed_width)
         if fed_width:
@@ -94,8 +164,21 @@ class ModelConfig:
             )
         return self.encoder.build(features, files)
 
-    def empty_network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> Model:
+    @property
+    def fed_width(self) -> int:
+        """How many numbers of predicted tags the encoder reads."""
+        return sum(head.fed for head in self.heads if isinstance(head, TagOptions))
+
+    def require_head_names(self, vocabulary: Vocabulary) -> None:
+        """ValueError if a vocabulary has other heads."""
+        _require_names("heads", [head.name for head in self.heads], vocabulary.heads)
+
+    def empty_network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> "Model":
         """A network that has shapes and no memory, however large, until weights are assigned."""
+        import torch
+
+        from dyparse.model.network import WithoutDrawing
+
         with torch.device("meta"), WithoutDrawing():
             return self.network(vocabulary, files)
 
@@ -106,9 +189,19 @@ class ModelParts:
 
     config: ModelConfig
     vocabulary: Vocabulary
-    network: Model = field(repr=False)
+    network: Network = field(repr=False)
     tokenizer: Tokenizer = PLAIN
     calibration: Calibration = UNCALIBRATED
+
+    @property
+    def model(self) -> "Model":
+        """The network of torch; ConfigError if compiled kernels stand in for it."""
+        if not hasattr(self.network, "state_dict"):
+            raise ConfigError(
+                "this parser computes with compiled kernels; for the network of torch load it with "
+                "precision='float32'"
+            )
+        return cast("Model", self.network)
 
     @cached_property
     def analyses(self) -> Analyses:
@@ -119,7 +212,7 @@ class ModelParts:
         """Makes the batches that the encoder reads."""
         features = [
             *self.config.features(self.vocabulary),
-            *self.network.encoder.own_features(),
+            *self.network.own_features(),
         ]
         names = [feature.name for feature in features]
         if len(set(names)) < len(names):

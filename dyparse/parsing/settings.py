@@ -9,6 +9,7 @@ from dyparse.data.malformed import STOP
 from dyparse.errors import CheckpointError
 from dyparse.model.checkpoint_files import digest_of_model
 from dyparse.runtime.entry import limit_shape_caches
+from dyparse.runtime.threads import use_threads
 
 if TYPE_CHECKING:  # torch is slow to import, and only processes that parse need it
     from dyparse.model.parser import Parser
@@ -38,13 +39,12 @@ def load_parser(settings: Settings) -> "Parser":
     limit_shape_caches()  # before anything imports torch
     import_modules(settings.imports)
     from dyparse.model.parser import Parser
-    from dyparse.runtime.device import use_device
 
-    device = use_device(settings.device, settings.threads)
+    use_threads(settings.threads)
     keep = filter(None, settings.keep.replace(" ", "").lower().split(","))
     how = (settings.precision, settings.decoding, keep)
-    parser = Parser.load(settings.model, device, *how, confidence=settings.confidence)
-    gc.freeze()  # torch and the model stay; looking through them for garbage takes long
+    parser = Parser.load(settings.model, settings.device, *how, confidence=settings.confidence)
+    gc.freeze()  # libraries and the model stay; looking through them for garbage takes long
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
             f"{settings.model}: not the model that the command started with: it was replaced, or "

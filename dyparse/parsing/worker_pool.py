@@ -10,6 +10,7 @@ import os
 import signal
 import threading
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
-from dyparse.errors import DyparseError
+from dyparse.errors import DyparseError, DyparseWarning
 from dyparse.parsing.chunks import Chunk, ParsedChunk, parse_chunk
 from dyparse.parsing.reading import UNREADABLE
 from dyparse.parsing.settings import Settings, load_parser
@@ -187,6 +188,7 @@ def _run_worker(connection: "Connection[Any, Any]", settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where none can be blocked: on Windows
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     os.environ["OMP_NUM_THREADS"] = str(settings.threads)  # read when torch is imported
+    warnings.simplefilter("ignore", DyparseWarning)  # the parent has warned
     try:
         parser = load_parser(settings)
     except UNREADABLE as error:

@@ -10,8 +10,7 @@ import torch
 
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.runtime.launch import launched
-
-MOST_THREADS = 1024  # torch fails with many more
+from dyparse.runtime.threads import require_threads, use_threads
 
 
 def prepare_device(device: str, threads: int | None, seed: int) -> torch.device:
@@ -26,9 +25,7 @@ def prepare_device(device: str, threads: int | None, seed: int) -> torch.device:
 
 def use_device(device: str, threads: int | None) -> torch.device:
     """Set the number of threads, for work that draws nothing random; returns the device."""
-    require_threads(threads)
-    if threads is not None:
-        torch.set_num_threads(threads)
+    use_threads(threads)
     return find_device(device)
 
 
@@ -40,12 +37,6 @@ def restoring_threads() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def require_threads(threads: int | None) -> None:
-    """ConfigError if torch cannot use this many threads."""
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ConfigError(f"threads is {threads}, expected 1 to {MOST_THREADS}, or null for all")
 
 
 def find_device(device: str) -> torch.device:

@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
 
 COMPILER = ("builtins", "numba", "numpy", "llvmlite")
 PLAIN = (bool, int, float, complex, str, bytes, NoneType, EllipsisType)
@@ -125,6 +126,8 @@ class _Sources:
         if getattr(value, "is_kernel", False):
             self._kernels.add(value.__name__)
             value = value.__wrapped__
+        if isinstance(value, _Intrinsic):
+            return self._intrinsic(value._defn)
         function = value.py_func if isinstance(value, Dispatcher) else value
         if isinstance(function, np.ufunc):
             return f"ufunc {function.__name__}"
@@ -136,6 +139,17 @@ class _Sources:
                 raise UnknownSourceError(name)
             self._add_function(name, function)
         return name
+
+    def _intrinsic(self, function: FunctionType) -> str:
+        """A function that writes LLVM: its file, and the constants that its definition closes over.
+
+        Its globals are objects of llvmlite, which are made in that file.
+        """
+        code = function.__code__
+        self._add_file(code.co_filename)
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        closed = [f"{variable} = {self.text_of(cell.cell_contents)}" for variable, cell in cells]
+        return f"intrinsic {_name(function)} {closed}"
 
     def _add_function(self, name: str, function: FunctionType) -> None:
         code = function.__code__

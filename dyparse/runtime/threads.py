@@ -1,14 +1,53 @@
-"""A pool of threads for tasks that use torch, without more torch threads than cores."""
+"""A pool of threads, without more threads than cores; torch's follow it where torch is in use."""
 
+import os
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import torch
+from dyparse.errors import ConfigError
+from dyparse.runtime.launch import cores
+
+MOST_THREADS = 1024  # torch fails with many more
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_of_thread = threading.local()  # `count`: how many threads the work of a pool's thread may use
+_of_process: dict[str, int] = {}
+
+
+def thread_count() -> int:
+    """How many threads work may use here: torch's number if torch is imported."""
+    count: int | None = getattr(_of_thread, "count", None)
+    if count is None and (torch := sys.modules.get("torch")):
+        return int(torch.get_num_threads())
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return count or _of_process.get("count") or (int(asked) if asked.isdecimal() else 0) or cores()
+
+
+def use_threads(count: int | None) -> None:
+    """Set the number of threads of this process; None leaves it. ConfigError if it is impossible.
+
+    torch reads it from the environment if it is imported later.
+    """
+    require_threads(count)
+    if count is None:
+        return
+    _of_process["count"] = count
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(count)
+    else:
+        os.environ["OMP_NUM_THREADS"] = str(count)
+
+
+def require_threads(threads: int | None) -> None:
+    """ConfigError if this many threads cannot be used."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ConfigError(f"threads is {threads}, expected 1 to {MOST_THREADS}, or null for all")
 
 
 def at_once(task: Callable[[T], R], argument: T) -> Callable[[], R]:
@@ -18,22 +57,29 @@ def at_once(task: Callable[[T], R], argument: T) -> Callable[[], R]:
 
 
 @contextmanager
-def thread_pool(device: torch.device) -> Iterator[Callable[..., Callable[[], Any]]]:
+def thread_pool(device: str) -> Iterator[Callable[..., Callable[[], Any]]]:
     """A function that submits a task to the pool; it returns a function that waits for the result.
 
-    The pool has as many threads as torch, each with one torch thread: whole batches side by side
-    use several cores better than small matrix products split among them, and do not stall when
-    another program takes one of the cores. Beside a GPU there are at least two threads, so that one
-    batch can use the CPU while another uses the GPU.
+    The pool has as many threads as work may use, each with one thread of torch: whole batches side
+    by side use several cores better than small matrix products split among them, and do not stall
+    when another program takes one of the cores. Beside a GPU there are at least two threads, so
+    that one batch can use the CPU while another uses the GPU.
     """
-    threads = max(torch.get_num_threads(), 1 if device.type == "cpu" else 2)
+    threads = max(thread_count(), 1 if device == "cpu" else 2)
     if threads == 1:
         yield at_once
         return
-    before = torch.get_num_threads()
-    pool = ThreadPoolExecutor(threads, "parse", initializer=torch.set_num_threads, initargs=(1,))
+    before = thread_count()
+    pool = ThreadPoolExecutor(threads, "parse", initializer=_use_one_thread)
     try:
         yield lambda task, argument: pool.submit(task, argument).result
     finally:
         pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(before)  # new threads inherit the number that was set last anywhere
+        if torch := sys.modules.get("torch"):  # new threads inherit the number set last anywhere
+            torch.set_num_threads(before)
+
+
+def _use_one_thread() -> None:
+    _of_thread.count = 1
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)

@@ -13,8 +13,6 @@ from contextlib import AbstractContextManager
 
 import torch
 
-PRECISIONS = ("auto", "float32", "mixed", "bfloat16")
-
 
 def encoder_precision(
     precision: str, device: torch.device, *, gains: bool = False
@@ -64,12 +62,6 @@ def has_bfloat16_lstm() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def require_precision(precision: str, option: str) -> None:
-    """ValueError if there is no precision of this name."""
-    if precision not in PRECISIONS:
-        raise ValueError(f"{option} is {precision!r}, expected one of {', '.join(PRECISIONS)}")
 
 
 def _autocast(device: torch.device, *, is_half: bool) -> AbstractContextManager[None]:

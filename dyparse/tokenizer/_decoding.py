@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dyparse.tokenizer._characters import code_points, is_white
 from dyparse.tokenizer._multiword import MultiwordRules
-from dyparse.tokenizer._segmenter import MULTIWORD, SENTENCE_END, TOKEN_END, WORD_END
+from dyparse.tokenizer._scores import MULTIWORD, SENTENCE_END, TOKEN_END, WORD_END
 from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer._windows import Scores
 

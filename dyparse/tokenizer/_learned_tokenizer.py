@@ -5,35 +5,67 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
+from safetensors.numpy import load as load_arrays
 
 from dyparse.tokenizer._decoding import decode
 from dyparse.tokenizer._features import Features
 from dyparse.tokenizer._multiword import MultiwordRules
-from dyparse.tokenizer._segmenter import Segmenter
+from dyparse.tokenizer._scores import SegmenterSizes
 from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer._windows import scores_of
+
+if TYPE_CHECKING:  # torch is slow to import, and not every input needs the tokenizer
+    from dyparse.tokenizer._segmenter import Segmenter
 
 WEIGHTS, VOCABULARY = "tokenizer.safetensors", "tokenizer.json"
 FORMAT = 1
 MOST_SPACES = 20  # in a token
 
 
+class SavedSegmenter(NamedTuple):
+    """A network on disk, which is made when it is first needed."""
+
+    sizes: SegmenterSizes
+    weights: dict[str, NDArray[np.float32]]
+
+    def build(self) -> Segmenter:
+        """The network; the random generators of the program stay as they are."""
+        import torch
+
+        from dyparse.tokenizer._segmenter import Segmenter
+
+        with torch.random.fork_rng(devices=[]):  # fresh weights, which are replaced
+            network = Segmenter(self.sizes)
+        network.load_state_dict({n: torch.from_numpy(w.copy()) for n, w in self.weights.items()})
+        return network.eval()
+
+
 class LearnedTokenizer:
     """A trained network with its vocabulary, and the rules that split multiword tokens."""
 
     def __init__(
-        self, model: Segmenter, features: Features, rules: MultiwordRules, most_spaces: int
+        self,
+        model: Segmenter | SavedSegmenter,
+        features: Features,
+        rules: MultiwordRules,
+        most_spaces: int,
     ) -> None:
-        self.model = model
+        self._model = model
         self.features = features
         self.rules = rules
         self.most_spaces = most_spaces  # in one token of the training text
+
+    @property
+    def model(self) -> Segmenter:
+        """The network."""
+        if isinstance(self._model, SavedSegmenter):
+            self._model = self._model.build()
+        return self._model
 
     def with_model(self, model: Segmenter) -> LearnedTokenizer:
         """The same tokenizer with another network."""
@@ -53,6 +85,8 @@ class LearnedTokenizer:
 
     def files(self) -> dict[str, bytes]:
         """Weights and vocabulary."""
+        from safetensors.torch import save as save_tensors
+
         vocabulary = {
             "format": FORMAT,
             "characters": self.features.characters.known,
@@ -96,18 +130,18 @@ def read_vocabulary(content: bytes) -> tuple[Features, MultiwordRules, int]:
         raise ValueError(f"{VOCABULARY}: {error}") from error
 
 
-def load_weights(model: Segmenter, content: bytes) -> None:
-    """Give a network the weights of a saved one; ValueError if they do not fit."""
+def read_weights(sizes: SegmenterSizes, content: bytes) -> dict[str, NDArray[np.float32]]:
+    """The weights of a saved network; ValueError if they do not fit."""
     try:
-        weights = load_tensors(content)
-    except (SafetensorError, ValueError, KeyError) as error:
+        weights = load_arrays(content)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{WEIGHTS} cannot be read: {str(error)[:80]}") from error
-    expected = model.state_dict()
+    expected = sizes.shapes()
     if set(weights) != set(expected):
         raise ValueError(f"{WEIGHTS} has weights of another network")
     for name, weight in weights.items():
-        if weight.shape != expected[name].shape or weight.dtype != torch.float32:
+        if weight.shape != expected[name] or weight.dtype != np.float32:
             raise ValueError(f"{WEIGHTS}: {name} has another shape or type than the options say")
-        if not torch.isfinite(weight).all():
+        if not np.isfinite(weight).all():
             raise ValueError(f"{WEIGHTS}: {name} has numbers that are not finite")
-    model.load_state_dict(weights)
+    return weights

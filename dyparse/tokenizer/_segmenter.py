@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -11,20 +9,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from dyparse.tensors.mirrored_lstm import mirrored_positions, one_way, reorder
 from dyparse.tokenizer._characters import N_RULES, PADDING
-
-INSIDE, TOKEN_END, SENTENCE_END = range(3)  # exclude each other
-MULTIWORD, WORD_END = 3, 4  # at the end of a multiword token; inside one
-N_SCORES = 5
-
-
-class SegmenterSizes(NamedTuple):
-    """Widths of the network."""
-
-    characters: int  # how many there are
-    words: int
-    embedding: int
-    hidden: int
-    convolution: int  # characters that it sees at once
+from dyparse.tokenizer._scores import N_SCORES, SegmenterSizes
 
 
 class Segmenter(nn.Module):

@@ -18,7 +18,8 @@ from dyparse.tokenizer._features import UNKNOWN, Features
 from dyparse.tokenizer._learned_tokenizer import MOST_SPACES, LearnedTokenizer
 from dyparse.tokenizer._multiword import learn_rules
 from dyparse.tokenizer._protocol import Progress
-from dyparse.tokenizer._segmenter import MULTIWORD, SENTENCE_END, Segmenter
+from dyparse.tokenizer._scores import MULTIWORD, SENTENCE_END
+from dyparse.tokenizer._segmenter import Segmenter
 from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer._training_text import GoldText, Targets, paragraphs, targets
 

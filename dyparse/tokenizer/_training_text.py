@@ -11,7 +11,7 @@ from dyparse.errors import TreebankError
 from dyparse.tokenizer._characters import Ids, code_points
 from dyparse.tokenizer._features import Features
 from dyparse.tokenizer._restored import text_with_tokens
-from dyparse.tokenizer._segmenter import SENTENCE_END, TOKEN_END
+from dyparse.tokenizer._scores import SENTENCE_END, TOKEN_END
 from dyparse.tokenizer._spans import BLANK_LINE, Token
 
 

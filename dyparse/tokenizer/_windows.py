@@ -5,14 +5,16 @@ about the same length and padding is skipped, so the scores of a text do not dep
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from dyparse.tokenizer._characters import PADDING, Ids
-from dyparse.tokenizer._segmenter import N_SCORES, Segmenter
+from dyparse.tokenizer._scores import N_SCORES
+
+if TYPE_CHECKING:
+    from dyparse.tokenizer._segmenter import Segmenter
 
 OWN = 500  # characters of a window
 MARGIN = 48  # on each side of them
@@ -51,8 +53,10 @@ def batches(found: Sequence[Window]) -> Iterator[list[Window]]:
         start += count
 
 
-def scores_of(model: Segmenter, texts: Sequence[Ids]) -> list[Scores]:
+def scores_of(model: "Segmenter", texts: Sequence[Ids]) -> list[Scores]:
     """The scores of every character of texts, given as features.  [3, n] each → [n, 5] each"""
+    import torch
+
     scores = [np.zeros((features.shape[1], N_SCORES), np.float32) for features in texts]
     model.eval()
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dyparse.data.sentence import Sentence
 from dyparse.tokenizer._features import Features
@@ -16,13 +17,16 @@ from dyparse.tokenizer._learned_tokenizer import (
     VOCABULARY,
     WEIGHTS,
     LearnedTokenizer,
-    load_weights,
+    SavedSegmenter,
     read_vocabulary,
+    read_weights,
 )
 from dyparse.tokenizer._protocol import Progress
-from dyparse.tokenizer._segmenter import Segmenter, SegmenterSizes
-from dyparse.tokenizer._training import TrainingPlan, train_tokenizer
+from dyparse.tokenizer._scores import SegmenterSizes
 from dyparse.tokenizer._training_text import gold_text
+
+if TYPE_CHECKING:
+    from dyparse.tokenizer._segmenter import Segmenter
 
 MOST_BYTES = 64 * 2**20  # of a file
 
@@ -58,6 +62,8 @@ class Learned:
         progress: Progress | None = None,
     ) -> LearnedTokenizer:
         """The tokenizer of the best epoch on dev, of the last one without dev."""
+        from dyparse.tokenizer._training import TrainingPlan, train_tokenizer
+
         gold = gold_text(train, "train")
         plan = TrainingPlan(self.epochs, self.learning_rate, seed)
         gold_dev = gold_text(dev, "dev") if dev else None
@@ -65,11 +71,16 @@ class Learned:
 
     def segmenter(self, features: Features) -> Segmenter:
         """The network with fresh weights."""
+        from dyparse.tokenizer._segmenter import Segmenter
+
+        return Segmenter(self.sizes(features), self.dropout)
+
+    def sizes(self, features: Features) -> SegmenterSizes:
+        """The sizes of the network over these features."""
         n_characters = len(features.characters)
-        sizes = SegmenterSizes(
+        return SegmenterSizes(
             n_characters, features.n_words, self.embedding, self.hidden, self.convolution
         )
-        return Segmenter(sizes, self.dropout)
 
     def build(self, files: Mapping[str, bytes]) -> LearnedTokenizer:
         """The tokenizer that gave these files; ValueError if they are damaged."""
@@ -79,6 +90,6 @@ class Learned:
             if len(content) > MOST_BYTES:
                 raise ValueError(f"{name} has {len(content)} bytes, expected at most {MOST_BYTES}")
         features, rules, most_spaces = read_vocabulary(files[VOCABULARY])
-        model = self.segmenter(features)
-        load_weights(model, files[WEIGHTS])
-        return LearnedTokenizer(model, features, rules, most_spaces)
+        sizes = self.sizes(features)
+        saved = SavedSegmenter(sizes, read_weights(sizes, files[WEIGHTS]))
+        return LearnedTokenizer(saved, features, rules, most_spaces)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dyparse.tensors.precision import require_precision
+from dyparse.config.precisions import require_precision
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from dyparse.config import choices
 from dyparse.config.build import build
 from dyparse.data.batch import Collator
 from dyparse.data.sentence import Sentence
-from dyparse.encoder.bilstm import BiLSTM, BiLSTMLayer, ByLength, Mirror, reading_order
+from dyparse.encoder._bilstm_network import BiLSTMLayer, ByLength, Mirror, reading_order
+from dyparse.encoder.bilstm import BiLSTM
 from dyparse.feature import load_features
 
 TRAIN = sample("train")[:50]

@@ -76,7 +76,7 @@ def test_a_trained_model_parses_the_same_without_the_file(path, tmp_path, use):
     parser = trained(before)
     parser.save(tmp_path / "model", {})
     path.unlink()
-    again = dyparse.load(tmp_path / "model")
+    again = dyparse.load(tmp_path / "model", precision="float32")
     assert again.parse([*DEV, UNSEEN]) == parser.parse([*DEV, UNSEEN])
     assert torch.equal(embedder(again).weight, embedder(parser).weight)
     assert torch.equal(embedder(again).weight, weights) == (use == "projected")
@@ -121,7 +121,7 @@ def test_unknown_words_have_subwords_if_they_are_kept_and_training_forms_always(
     fasttext_file(path)
     parser = fresh_parser(TRAIN, vectors=str(path), vectors_subwords=n_buckets)
     parser.save(tmp_path / "model", {})
-    parser = dyparse.load(tmp_path / "model")
+    parser = dyparse.load(tmp_path / "model", precision="float32")
     zebra, known, unknown = numbers(parser, "Zebra", FORMS[-1], "qwxz")
     assert len(zebra) == 1
     assert known != [UNKNOWN]

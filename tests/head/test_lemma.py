@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dyparse.data.sentence import Sentence
-from dyparse.head.lemma import Edit, Lemma, LemmaHead, edit_between
+from dyparse.head._edits import Edit, edit_between
+from dyparse.head._tag_head import LemmaHead
+from dyparse.head.lemma import Lemma
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Z")), min_size=1, max_size=8)
 

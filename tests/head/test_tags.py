@@ -12,7 +12,7 @@ from helpers.toy_parts import Sums
 from dyparse.data.batch import Batch
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.head import load_heads
-from dyparse.head._tags import settled
+from dyparse.head._tag_head import settled
 from dyparse.head.upos import Upos
 from dyparse.model.parser import Parser, filled_in
 from dyparse.model.parts import ModelConfig

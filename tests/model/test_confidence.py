@@ -33,7 +33,7 @@ MADE = Calibration(2.0, 0.5, 4.0, 0.25, -0.5)
 
 @pytest.fixture(scope="module")
 def confident(model_directory):
-    return dyparse.load(model_directory, confidence=True)
+    return dyparse.load(model_directory, precision="float32", confidence=True)
 
 
 @pytest.fixture
@@ -66,10 +66,10 @@ def test_odds_of_labels_are_those_of_the_softmax():
     scores = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(1))
     labels = np.array([[0, 4, 1], [2, NONE, 3]])
     p = scores.double().softmax(-1).numpy()
-    odds = label_odds(scores, labels)
+    odds = label_odds(scores.numpy(), labels)
     for b, w in np.ndindex(2, 3):
         assert sigmoid(odds[b, w]) == pytest.approx(p[b, w, max(labels[b, w], 0)])
-    assert label_odds(torch.zeros(1, 1, 1), np.array([[0]])) == MOST_ODDS
+    assert label_odds(np.zeros((1, 1, 1), np.float32), np.array([[0]])) == MOST_ODDS
 
 
 @pytest.mark.parametrize(

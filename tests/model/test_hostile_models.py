@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from safetensors.torch import load_file, save_file
 import dyparse
 from dyparse.data.conllu import read_sentences
 from dyparse.errors import CheckpointError
+from dyparse.model.checkpoint import read_checkpoint
 from dyparse.model.checkpoint_files import DECISIVE, digest_of_model
 from dyparse.model.plain_yaml import load_plain_yaml
 
@@ -241,8 +243,8 @@ def rewrite_weights(directory, change):
     [
         (lambda w: w["hidden_bias"].fill_(torch.nan), "not finite"),
         (lambda w: w["output.weight"].view(-1)[-1:].fill_(-torch.inf), "not finite"),
-        (lambda w: w.update(hidden_bias=w["hidden_bias"].double()), "expected [24] of torch.float"),
-        (lambda w: w.update(hidden_bias=w["hidden_bias"].int()), "of torch.int32"),
+        (lambda w: w.update(hidden_bias=w["hidden_bias"].double()), "hidden_bias is of F64"),
+        (lambda w: w.update(hidden_bias=w["hidden_bias"].int()), "hidden_bias is of I32"),
         (lambda w: w.update(hidden_bias=w["hidden_bias"][:, None]), "is [24, 1]"),
         (lambda w: w.update(hidden_bias=torch.zeros(0)), "is [0]"),
         (lambda w: w.update(hidden_bias=torch.zeros(25)), "is [25]"),
@@ -254,6 +256,8 @@ def rewrite_weights(directory, change):
 def test_weights_of_other_names_shapes_types_or_not_finite_are_refused(saved, change, finding):
     path = rewrite_weights(saved, change)
     assert_refused(saved, path, finding)
+    with pytest.raises(CheckpointError, match=re.escape(str(path))):
+        read_checkpoint(saved)
 
 
 @pytest.mark.parametrize("scale", [1e38, -1e38, 1e-44, 0.0])

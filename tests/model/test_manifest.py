@@ -86,7 +86,7 @@ def test_new_metrics_do_not_make_up_for_damage(saved):
 
 def test_what_would_be_refused_is_not_saved(saved, monkeypatch):
     before = content_of(saved)
-    parser = dyparse.load(saved)
+    parser = dyparse.load(saved, precision="float32")
     monkeypatch.setitem(checkpoint_files.MOST_BYTES, "metrics.json", 1000)
     with pytest.raises(CheckpointError, match=r"metrics\.json: not saved"):
         parser.save(saved, {"much": "x" * 1000})
@@ -100,10 +100,11 @@ def test_what_would_be_refused_is_not_saved(saved, monkeypatch):
 
 
 def test_weights_of_another_precision_are_saved_as_they_are_read(saved):
-    parser = dyparse.load(saved)
+    parser = dyparse.load(saved, precision="float32")
     parser.model.bfloat16()
     parser.save(saved, {})
-    assert {p.dtype for p in dyparse.load(saved).model.parameters()} == {torch.float32}
+    loaded = dyparse.load(saved, precision="float32")
+    assert {p.dtype for p in loaded.model.parameters()} == {torch.float32}
 
 
 class CrashError(BaseException):
@@ -129,7 +130,7 @@ def crash_at(monkeypatch, function, number):
 def outcome(directory):
     """What is read: the hidden layer's bias and a figure, or why nothing is."""
     try:
-        loaded = dyparse.load(directory)
+        loaded = dyparse.load(directory, precision="float32")
         return loaded.model.hidden_bias.tolist(), checkpoint.read_metrics(directory)["seed"]
     except CheckpointError as error:
         return str(error)

@@ -34,7 +34,7 @@ def test_the_name_of_a_package_is_a_model_and_no_code_is_imported(install, parse
     model = install("my-model", "my_model")
     assert find_model(name) == model
     sentences = sample("dev")[:3]
-    assert dyparse.load(name).parse(sentences) == parser.parse(sentences)
+    assert dyparse.load(name, precision="float32").parse(sentences) == parser.parse(sentences)
 
 
 def test_a_directory_of_the_same_name_wins(install, tmp_path, monkeypatch):

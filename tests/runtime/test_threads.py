@@ -7,7 +7,7 @@ import torch
 
 from dyparse.runtime.threads import at_once, thread_pool
 
-CPU, GPU = torch.device("cpu"), torch.device("cuda")
+CPU, GPU = "cpu", "cuda"
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import pytest
 import torch
 from helpers.tiny import fresh_parser, plan, sample, trained
 
+from dyparse.config.precisions import TRAINING as PRECISIONS
+from dyparse.config.precisions import require_precision
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.model.parser import Parser
 from dyparse.tensors.precision import (
-    PRECISIONS,
     encoder_precision,
     has_bfloat16,
-    require_precision,
     resolved,
     scorer_precision,
 )
