@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import replace
 
 import pytest
 from helpers.corpora import make_corpus
@@ -12,6 +11,7 @@ from helpers.messages import assert_one_message
 from helpers.parse_input import BAD, UNTAGGED
 from helpers.tiny import sample
 
+from dyparse.model.parser import Parser
 from dyparse.runtime.locks import LOCK, exclusive_directory
 
 TEXT = "".join(s.to_conllu() for s in sample("dev")[:40])
@@ -24,9 +24,9 @@ def corpus(tmp_path):
 
 
 @pytest.fixture
-def parser(parser):
+def parser(model_directory):
     """The parser as the command loads it."""
-    return replace(parser, precision="auto")
+    return Parser.load(model_directory, precision="auto")
 
 
 @pytest.fixture

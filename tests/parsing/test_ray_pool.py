@@ -21,6 +21,7 @@ from helpers.processes import needs_proc, python_path, session, until
 from helpers.tiny import sample
 
 from dyparse.errors import ConfigError
+from dyparse.model.parser import Parser
 from dyparse.parsing import ray_pool
 from dyparse.parsing.corpus import Job
 from dyparse.parsing.ray_pool import ParserActor, Pool
@@ -41,9 +42,9 @@ def corpus(tmp_path):
 
 
 @pytest.fixture
-def parser(parser):
+def parser(model_directory):
     """The parser as the command loads it."""
-    return replace(parser, precision="auto")
+    return Parser.load(model_directory, precision="auto")
 
 
 @pytest.fixture
