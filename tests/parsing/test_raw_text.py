@@ -82,7 +82,8 @@ def test_a_model_that_predicts_tags_reads_its_tokenizer_again(
     document = tagging_parser(TEXT)
     assert again(TEXT).to_conllu() == document.to_conllu()
     (tmp_path / "in.txt").write_text(TEXT, encoding="utf-8")
-    status, out, err = dyparse_command("parse", tagging_model, tmp_path / "in.txt")
+    given = ("parse", tagging_model, tmp_path / "in.txt", "--precision", "float32")
+    status, out, err = dyparse_command(*given)
     assert (status, err) == (0, "")
     assert out == document.to_conllu()
     parsed = read(tmp_path / "out.conllu", out)
@@ -109,6 +110,7 @@ def test_json_lines_are_those_of_python_with_workers_and_in_a_corpus_too(
     monkeypatch.setattr("dyparse.parsing.chunks.CHARACTERS_PER_CHUNK", 1500)
     (tmp_path / "in.txt").write_text(LONG, encoding="utf-8")
     given = ["parse", tagging_model, tmp_path / "in.txt", "--format", "json"]
+    given += ["--precision", "float32"]
     status, alone, _ = dyparse_command(*given)
     assert status == 0
     assert alone == "".join(sentence.to_json() + "\n" for sentence in tagging_parser(LONG))
