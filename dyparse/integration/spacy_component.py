@@ -85,7 +85,9 @@ class DyparseComponent(Pipe):  # type: ignore[misc]  # the same
         from dyparse.model.sources import find_model
 
         place = find_model(model)
-        self._parser = dyparse.load(place, self.device, keep=self.keep)
+        # By torch, which keeps the weights as they are: a pipeline can be saved when the directory
+        # is gone. Compiled kernels round them.
+        self._parser = dyparse.load(place, self.device, precision="float32", keep=self.keep)
         self._metrics = read_metrics(place)
 
     def __call__(self, doc: Doc) -> Doc:
