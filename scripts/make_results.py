@@ -1,10 +1,9 @@
 """Fill in tables and figures of README.md and docs/: `python scripts/make_results.py`.
 
 docs/results holds the result.json of every finished cell of the full grid, as `dyparse compare -o
-docs/results` writes it, docs/results_readme those of the smaller one that README.md shows,
-docs/results_pretrained those with a fine-tuned encoder. Tables go between `<!-- name -->` and
-`<!-- /name -->` of the pages, figures to docs/figures. A second run writes the same bytes. With
---check nothing is written, and it is an error if a file would change.
+docs/results` writes it, docs/results_readme those of the smaller one that README.md shows. Tables
+go between `<!-- name -->` and `<!-- /name -->` of the pages, figures to docs/figures. A second run
+writes the same bytes. With --check nothing is written, and it is an error if a file would change.
 """
 
 import argparse
@@ -28,7 +27,6 @@ from dyparse.runtime.entry import clear_errors
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 README_TRAININGS = ("static", "explore", "dagger_replay")
-PRETRAINED = DOCS / "pretrained.md"
 REPLAY = DOCS / "explorations" / "dagger_replay.md"
 DIFFERENCE = (
     "system",
@@ -187,7 +185,7 @@ def large_table(comparison: Comparison) -> Table:
     return Table("large", f"{LARGE}", header, rows)
 
 
-def gains_table(name: str, comparison: Comparison) -> Table:
+def readme_table(comparison: Comparison) -> Table:
     """LAS by treebank, and the gain from dynamic training: a row for each system and training."""
     treebanks = comparison.values("treebank")
     las = {line.key: line.test["las"] for line in comparison.lines}
@@ -200,7 +198,7 @@ def gains_table(name: str, comparison: Comparison) -> Table:
         rows.append((row.key.system, row.key.exploration, *scores, *gain))
     short = [treebank.removeprefix("UD_") for treebank in treebanks]
     header = ("system", "training", *short, "gain over static [95 %]", "p")
-    return Table(name, "LAS", header, rows)
+    return Table("readme", "LAS", header, rows)
 
 
 def _in_readme(row: Pooled) -> tuple[str, int]:
@@ -287,7 +285,7 @@ def full_contents(results: Results) -> dict[Path, bytes]:
 def readme_contents(results: Results) -> dict[Path, bytes]:
     """The files made from the grid of README.md."""
     comparison = comparison_of(results) if results else None
-    table = gains_table("readme", comparison) if comparison else None
+    table = readme_table(comparison) if comparison else None
     pages = (DOCS.parent / "README.md", DOCS / "index.md")
     files = {page: filled(page, {"readme": table}) for page in pages}
     replay = exploration_table("dagger_replay", comparison) if comparison else None
@@ -296,12 +294,6 @@ def readme_contents(results: Results) -> dict[Path, bytes]:
         if plot.name == "differences":
             files[FIGURE] = plot.to_bytes("svg")
     return files
-
-
-def pretrained_contents(results: Results) -> dict[Path, bytes]:
-    """The page on pretrained encoders."""
-    table = gains_table("pretrained", comparison_of(results)) if results else None
-    return {PRETRAINED: filled(PRETRAINED, {"pretrained": table})}
 
 
 def main() -> int:
@@ -316,7 +308,6 @@ def main() -> int:
     with clear_errors():
         files = readme_contents(cells("results_readme"))
         if not given.readme:
-            files |= pretrained_contents(cells("results_pretrained"))
             files |= full_contents(cells("results"))
         return update(files, check=given.check)
 
