@@ -29,14 +29,14 @@ from dyparse.runtime.console import print_line
 PRECISIONS = ("float32", "mixed", "bfloat16", "int8")  # mixed: auto before there were kernels
 ALONE = 200  # sentences that are parsed one at a time
 PROGRAM = """
-import os, resource, sys
+import os, sys, time
 os.environ["OMP_NUM_THREADS"] = "1"
 from dyparse.data.sentence import Sentence
 from dyparse.model.parser import Parser
 parser = Parser.load(sys.argv[1], precision=sys.argv[2])
 parser.parse_batch([Sentence.from_words(["A", "dog", "barks"])])
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss)
+(peak,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), peak)
 """
 
 
