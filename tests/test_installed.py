@@ -104,7 +104,8 @@ def test_it_compares_and_reports(dyparse):
 
 
 def test_optuna_maximizes_dev_las_and_the_sweep_ends_with_a_table(dyparse):
-    sweep = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "encoder.hidden=range(6,10)")
+    two = ("hydra.sweeper.n_trials=2", "hydra.sweeper.sampler.seed=1")  # of different widths
+    sweep = ("hydra/sweeper=optuna", *two, "encoder.hidden=range(6,40)")
     out, _ = dyparse("train", "-m", *sweep, *SMALL[:2])
     best = re.search(r"Best value: ([\d.]+)", out)
     assert best

@@ -285,9 +285,13 @@ def test_every_sentence_that_can_be_read_has_text_json_and_tokens(text):
         assert [token["form"] for token in tokens] == sentence.form
         assert sum(len(token.children) for token in sentence) == len(sentence) - 1
         assert sentence.text
-        words = [t for t in sentence.to_token_list() if isinstance(t["id"], int)]
-        assert [t["head"] for t in words] == sentence.head
         assert len(repr(sentence)) < 1000  # 80 characters, escaped
+        try:
+            words = [t for t in sentence.to_token_list() if isinstance(t["id"], int)]
+        except TreebankError as error:
+            assert "two spaces in a row" in str(error)  # noqa: PT017 - few have them
+        else:
+            assert [t["head"] for t in words] == sentence.head
 
 
 def test_a_sentence_and_its_tokens_print_in_short():
