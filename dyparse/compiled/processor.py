@@ -4,7 +4,8 @@ import functools
 
 import numba
 
-INT8 = frozenset({"avx512f", "avx512bw", "avx512vl", "avx512vnni"})  # what the tile in int8 needs
+VNNI = frozenset({"avx512f", "avx512bw", "avx512vl", "avx512vnni"})  # four products in one step
+AVX2 = frozenset({"avx2"})  # the same in three, with smaller weights
 
 
 @functools.cache
@@ -16,9 +17,14 @@ def processor_features() -> frozenset[str]:
     return frozenset(name[1:] for name in str(target).split(",") if name.startswith("+"))
 
 
+def has_vnni() -> bool:
+    """Whether bytes are multiplied and added up by one instruction."""
+    return processor_features() >= VNNI
+
+
 def has_int8() -> bool:
     """Whether the kernels can be compiled in int8."""
-    return processor_features() >= INT8
+    return has_vnni() or processor_features() >= AVX2
 
 
 def is_compiling() -> bool:

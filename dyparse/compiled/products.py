@@ -12,6 +12,7 @@ from dyparse.compiled.tile import (
     STEPS,
     ZERO,
     dequantise,
+    largest_weight,
     tile_1,
     tile_2,
     tile_4,
@@ -39,7 +40,7 @@ def pack(matrices: Sequence[NDArray[np.float32]], *, is_int8: bool) -> list[Pack
     if not is_int8:
         return [_in_blocks(m, np.zeros(len(m), np.float32), np.ones(len(m))) for m in matrices]
     most = np.max([np.abs(m).max(-1, initial=0.0) for m in matrices], axis=0)
-    step = np.where(most > LEAST_WEIGHT, most, 1.0) / STEPS  # [outputs]
+    step = np.where(most > LEAST_WEIGHT, most, 1.0) / largest_weight()  # [outputs]
     whole = [np.rint(m / step[:, None]).astype(np.int8) for m in matrices]
     start = -ZERO * np.sum([w.sum(-1, dtype=np.int64) for w in whole], axis=0)
     first, *others = whole

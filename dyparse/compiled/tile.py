@@ -8,6 +8,9 @@ weights, in registers:
 Activations are bytes and weights signed bytes (int8, sums are exact), or both are float32. The
 types of the arrays decide what is compiled, so there is one source for both. Vectors have 16 lanes;
 LLVM splits them where registers are narrower.
+
+Without AVX-512 VNNI two products of bytes are first added in 16 bits, which hold them only if no
+weight is beyond ±63.
 """
 
 from typing import Any
@@ -18,7 +21,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic as numba_intrinsic
 from numba.np.arrayobj import make_array
 
-from dyparse.compiled.processor import processor_features
+from dyparse.compiled.processor import has_vnni, processor_features
 
 intrinsic: Any = numba_intrinsic  # whose types know nothing of the context that it adds
 LANES, VECTORS = 16, 4
@@ -26,11 +29,13 @@ COLUMNS = LANES * VECTORS  # of a block
 ROWS = 6  # of a tile, at most
 ZERO = 128  # the byte that stands for 0
 STEPS = 127  # bytes between 0 and 1
+LARGEST_OF_PAIRS = 63  # weight of which two, times 255, fit into 16 bits
 
-I8, I32, I64 = (ir.IntType(bits) for bits in (8, 32, 64))
+I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 F32 = ir.FloatType()
 I32S, F32S = ir.VectorType(I32, LANES), ir.VectorType(F32, LANES)
 DOT = "llvm.x86.avx512.vpdpbusd.512"
+PAIRS, FOURS = "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"  # sums of 2 bytes, of 2 sums
 LOG2E, LN2_HIGH, LN2_LOW = 1.44269504088896341, 0.693359375, -2.12194440e-4
 EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
 
@@ -78,6 +83,26 @@ class Emitter:
         """a · b + c."""
         return self.call("llvm.fma.v16f32", F32S, a, b, c)
 
+    def dot(self, activations: Any, weights: Any, before: Any) -> Any:
+        """before + Σ over the four bytes of each lane of activations · weights, exactly."""
+        if has_vnni():
+            return self.call(DOT, I32S, before, activations, weights)
+        halves = [self._half_dot(activations, weights, first) for first in (0, LANES // 2)]
+        joined = ir.Constant(I32S, list(range(LANES)))
+        return self.builder.add(before, self.builder.shuffle_vector(*halves, joined))
+
+    def _half_dot(self, activations: Any, weights: Any, first: int) -> Any:
+        """The sums of eight lanes, by AVX2."""
+        builder, lanes = self.builder, LANES // 2
+        chosen = ir.Constant(ir.VectorType(I32, lanes), list(range(first, first + lanes)))
+        as_bytes, pairs = ir.VectorType(I8, 4 * lanes), ir.VectorType(I16, 2 * lanes)
+        of_each = [
+            builder.bitcast(builder.shuffle_vector(lane, lane, chosen), as_bytes)
+            for lane in (activations, weights)
+        ]
+        ones = ir.Constant(pairs, [1] * (2 * lanes))
+        return self.call(FOURS, ir.VectorType(I32, lanes), self.call(PAIRS, pairs, *of_each), ones)
+
     def exp(self, x: Any) -> Any:
         """e to the power x, to about 1e-7 of it (the polynomial of Cephes)."""
         builder = self.builder
@@ -110,6 +135,11 @@ class Emitter:
         whole = self.builder.fptosi(steps, I32S)
         shifted = self.builder.add(whole, ir.Constant(I32S, [ZERO] * LANES))
         return self.builder.trunc(shifted, ir.VectorType(I8, LANES))
+
+
+def largest_weight() -> int:
+    """The largest signed byte that the processor multiplies exactly."""
+    return STEPS if has_vnni() else LARGEST_OF_PAIRS
 
 
 def _vectors_at_once() -> int:
@@ -160,11 +190,8 @@ def _tile_of(n_rows: int) -> Any:
                         spread = emit.splat(value, vector)
                         for v in chosen:
                             before = builder.load(total[r, v])
-                            if is_int8:
-                                after = emit.call(DOT, I32S, before, spread, columns[v])
-                            else:
-                                after = emit.fma(spread, columns[v], before)
-                            builder.store(after, total[r, v])
+                            add = emit.dot if is_int8 else emit.fma
+                            builder.store(add(spread, columns[v], before), total[r, v])
                 for key, place in places.items():
                     emit.store(builder.load(total[key]), place)
             return context.get_dummy_value()

@@ -166,7 +166,7 @@ def read_compiled(directory: str | Path, precision: str, device: str) -> ModelPa
 def warn_of_processor(precision: str) -> None:
     """A warning if int8 is asked for and the processor cannot."""
     if not has_int8():
-        _warn(precision, "needs a processor with AVX-512 VNNI; this one computes in float32")
+        _warn(precision, "needs a processor with AVX2; this one computes in float32")
 
 
 def _warn(precision: str, finding: str) -> None:

@@ -28,7 +28,7 @@ from dyparse.compiled.products import (
     padded_rows,
 )
 from dyparse.compiled.tags import TagHeads, best_entries
-from dyparse.compiled.tile import STEPS, ZERO
+from dyparse.compiled.tile import STEPS, ZERO, largest_weight
 from dyparse.data.sentence import Sentence
 from dyparse.runtime.kernel_sources import hash_of_sources
 
@@ -57,7 +57,7 @@ def rounded(matrix, *, is_int8):
     exact = matrix.astype(np.float64)
     if not is_int8:
         return exact
-    step = np.abs(exact).max(-1, keepdims=True) / STEPS
+    step = np.abs(exact).max(-1, keepdims=True) / largest_weight()
     return np.rint(exact / step) * step
 
 
@@ -254,11 +254,25 @@ def test_labels_are_scored_by_one_hidden_layer_over_head_and_dependent():
 
 
 def test_a_processor_without_the_instructions_has_no_int8(monkeypatch):
-    for missing in processor.INT8:
-        monkeypatch.setattr(processor, "processor_features", lambda m=missing: processor.INT8 - {m})
-        assert not processor.has_int8()
-    monkeypatch.setattr(processor, "processor_features", lambda: processor.INT8 | {"sse2"})
-    assert processor.has_int8()
+    def with_features(*names):
+        monkeypatch.setattr(processor, "processor_features", lambda: frozenset(names))
+        return processor.has_int8(), processor.has_vnni(), largest_weight()
+
+    assert with_features("sse2", "avx") == (False, False, 63)
+    assert with_features("sse2", "avx2") == (True, False, 63)
+    assert with_features("avx2", *processor.VNNI) == (True, True, 127)
+    for missing in processor.VNNI:
+        assert with_features(*processor.VNNI - {missing}) == (False, False, 63)
+
+
+@needs_int8
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_of_the_largest_bytes_and_weights_are_exact(sign):
+    inputs = Activations(np.full((7, 8), 255, np.uint8), ONE)
+    found = product(
+        np.full((3, 8), sign, np.float32), inputs, np.zeros((7, 3), np.float32), is_int8=True
+    )
+    assert np.allclose(found, sign * 8, rtol=1e-6)
 
 
 def test_compiled_kernels_can_be_kept_on_disk():
