@@ -58,7 +58,7 @@ class Analyses:
                 f"analyses: expected tags of the heads {', '.join(self.columns)}"
             ) from error
         self.seen = np.array(rows, dtype=np.int64).reshape(len(seen), len(self.columns))  # [K, C]
-        self.codes = self._codes(self.seen)
+        self.codes = np.sort(self._codes(self.seen))
 
     def choose(
         self,
@@ -71,7 +71,9 @@ class Analyses:
 
         [T, C] → [T, C]
         """
-        (unseen,) = np.nonzero(~np.isin(self._codes(predicted), self.codes))
+        codes = self._codes(predicted)
+        places = np.searchsorted(self.codes[:-1], codes)  # at most that of the last one
+        (unseen,) = np.nonzero(self.codes[places] != codes)
         if not len(unseen):
             return predicted
         corrected: NDArray[np.int64] = predicted.copy()

@@ -107,6 +107,8 @@ def rivals_of(kind: NDArray[np.int64], tree: NDArray[np.int32]) -> Rivals:
     """Rivals among tokens of these kinds, in order."""
     heads = tree.ravel()
     token = np.flatnonzero((kind != NONE) & (heads > 0))
+    if not len(token):  # as always where no kind is unique
+        return Rivals(token, token)
     head = token - token % tree.shape[1] + heads[token]  # counted through the batch too
     place = head * len(KINDS) + kind[token]
     _, which, times = np.unique(place, return_inverse=True, return_counts=True)
