@@ -1,4 +1,4 @@
-"""The network of a model with a BiLSTM in compiled kernels: parsing without torch."""
+"""The networks of a model with a BiLSTM, and of its tokenizer, in kernels: no torch."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence

@@ -65,10 +65,15 @@ class LearnedTokenizer:
 
     @property
     def model(self) -> Segmenter:
-        """The network."""
+        """The network of torch."""
         if isinstance(self._model, SavedSegmenter):
             self._model = self._model.build()
         return self._model
+
+    @property
+    def network(self) -> WindowScorer:
+        """What computes the scores: the network, or what stands in for it."""
+        return self._scorer or self.model
 
     @property
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -87,8 +92,7 @@ class LearnedTokenizer:
 
     def sentences(self, passages: Sequence[str]) -> list[list[list[Token]]]:
         """The sentences of each passage, as lists of tokens."""
-        network = self._scorer or self.model
-        scores = scores_of(network, [self.features.of(passage) for passage in passages])
+        scores = scores_of(self.network, [self.features.of(passage) for passage in passages])
         return [
             decode(passage, found, self.rules, self.most_spaces)
             for passage, found in zip(passages, scores, strict=True)
