@@ -5,4 +5,5 @@ with a scale for every output, sums exact integers. So a sentence has the same t
 Elsewhere the same kernels run in float32. `tile` has the inner loops, `products` and `lstm` the
 layers, `embeddings` what words bring along, `tags` and `labels` the heads; `network` puts them
 together. Start there. Weights are those of a model directory; they are quantised when it is loaded.
+`segmenter` is the network of the learned tokenizer, always in float32.
 """

@@ -1,7 +1,8 @@
-"""The network of a model with a BiLSTM in compiled kernels: parsing without torch."""
+"""The networks of a model with a BiLSTM, and of its tokenizer, in kernels: no torch."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
@@ -13,6 +14,7 @@ from safetensors import deserialize
 from dyparse.compiled.embeddings import Embedding, Numbering
 from dyparse.compiled.network import CompiledNetwork, EncodedTokens, correction
 from dyparse.compiled.processor import has_int8, is_compiling
+from dyparse.compiled.segmenter import CompiledSegmenter
 from dyparse.data.batch import Collator, Feature, n_words
 from dyparse.data.sentence import Sentence
 from dyparse.data.token_arrays import ROOT_VALUE
@@ -40,6 +42,8 @@ from dyparse.model.checkpoint import (
 from dyparse.model.checkpoint_files import ENCODER, WEIGHTS, damaged
 from dyparse.model.parts import ModelConfig, ModelParts
 from dyparse.rollout.scorer import Scorer
+from dyparse.tokenizer import Tokenizer
+from dyparse.tokenizer._learned_tokenizer import LearnedTokenizer
 
 KINDS = (TokenIds, TokenBags, TokenSequences)
 WEIGHT_TYPES = {"F32": "<f4", "F16": "<f2"}
@@ -160,7 +164,15 @@ def read_compiled(directory: str | Path, precision: str, device: str) -> ModelPa
             return None
         warn_of_processor(precision)
         network = _network(opened, is_int8=has_int8())
+    opened = replace(opened, tokenizer=compiled_tokenizer(opened.tokenizer))
     return finished(opened, network, {_vectors.WORDS: b""} if network.vectors else {})
+
+
+def compiled_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
+    """The learned tokenizer with its network in kernels; any other as it is."""
+    if not isinstance(tokenizer, LearnedTokenizer):
+        return tokenizer
+    return tokenizer.scored_by(CompiledSegmenter(tokenizer.weights))
 
 
 def warn_of_processor(precision: str) -> None:

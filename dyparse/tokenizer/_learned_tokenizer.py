@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
 
 from dyparse.tokenizer._decoding import decode
 from dyparse.tokenizer._features import Features
 from dyparse.tokenizer._multiword import MultiwordRules
 from dyparse.tokenizer._scores import SegmenterSizes
 from dyparse.tokenizer._spans import Token
-from dyparse.tokenizer._windows import scores_of
+from dyparse.tokenizer._windows import WindowScorer, scores_of
 
 if TYPE_CHECKING:  # torch is slow to import, and not every input needs the tokenizer
     from dyparse.tokenizer._segmenter import Segmenter
@@ -54,18 +55,36 @@ class LearnedTokenizer:
         features: Features,
         rules: MultiwordRules,
         most_spaces: int,
+        scorer: WindowScorer | None = None,
     ) -> None:
         self._model = model
+        self._scorer = scorer  # stands in for the network
         self.features = features
         self.rules = rules
         self.most_spaces = most_spaces  # in one token of the training text
 
     @property
     def model(self) -> Segmenter:
-        """The network."""
+        """The network of torch."""
         if isinstance(self._model, SavedSegmenter):
             self._model = self._model.build()
         return self._model
+
+    @property
+    def network(self) -> WindowScorer:
+        """What computes the scores: the network, or what stands in for it."""
+        return self._scorer or self.model
+
+    @property
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The weights of the network, by name."""
+        if isinstance(self._model, SavedSegmenter):
+            return self._model.weights
+        return {name: weight.numpy() for name, weight in self._model.state_dict().items()}
+
+    def scored_by(self, scorer: WindowScorer) -> LearnedTokenizer:
+        """The same tokenizer, with another way to compute what its network scores."""
+        return LearnedTokenizer(self._model, self.features, self.rules, self.most_spaces, scorer)
 
     def with_model(self, model: Segmenter) -> LearnedTokenizer:
         """The same tokenizer with another network."""
@@ -73,7 +92,7 @@ class LearnedTokenizer:
 
     def sentences(self, passages: Sequence[str]) -> list[list[list[Token]]]:
         """The sentences of each passage, as lists of tokens."""
-        scores = scores_of(self.model, [self.features.of(passage) for passage in passages])
+        scores = scores_of(self.network, [self.features.of(passage) for passage in passages])
         return [
             decode(passage, found, self.rules, self.most_spaces)
             for passage, found in zip(passages, scores, strict=True)
@@ -85,8 +104,6 @@ class LearnedTokenizer:
 
     def files(self) -> dict[str, bytes]:
         """Weights and vocabulary."""
-        from safetensors.torch import save as save_tensors
-
         vocabulary = {
             "format": FORMAT,
             "characters": self.features.characters.known,
@@ -96,8 +113,7 @@ class LearnedTokenizer:
             "multiword": self.rules.as_json(),
         }
         text = json.dumps(vocabulary, ensure_ascii=False, indent=0, sort_keys=True)
-        weights = {name: weight.contiguous() for name, weight in self.model.state_dict().items()}
-        return {VOCABULARY: text.encode(), WEIGHTS: save_tensors(weights)}
+        return {VOCABULARY: text.encode(), WEIGHTS: save_arrays(self.weights)}
 
 
 def read_vocabulary(content: bytes) -> tuple[Features, MultiwordRules, int]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from dyparse.tensors.mirrored_lstm import mirrored_positions, one_way, reorder
-from dyparse.tokenizer._characters import N_RULES, PADDING
+from dyparse.tokenizer._characters import N_RULES, PADDING, Ids
 from dyparse.tokenizer._scores import N_SCORES, SegmenterSizes
+from dyparse.tokenizer._windows import Scores
 
 
 class Segmenter(nn.Module):
@@ -39,6 +43,16 @@ class Segmenter(nn.Module):
         near = torch.relu(self.convolution(x.transpose(1, 2))).transpose(1, 2)  # [W, n, 2 H]
         scores: Tensor = self.output(self.dropout(context + near))
         return scores
+
+    @torch.inference_mode()
+    def window_scores(self, windows: Sequence[Ids]) -> list[Scores]:
+        """Scores of the characters of windows, the longest first.  [3, n] each → [n, 5] each"""
+        lengths = [window.shape[1] for window in windows]
+        padded = np.full((3, lengths[0], len(windows)), PADDING)
+        for column, window in enumerate(windows):
+            padded[:, : lengths[column], column] = window
+        found = self.eval().inferred(torch.from_numpy(padded), torch.tensor(lengths)).numpy()
+        return [found[:length, column] for column, length in enumerate(lengths)]
 
     def inferred(self, features: Tensor, lengths: Tensor) -> Tensor:
         """The same scores without dropout, in less time: nothing is packed.

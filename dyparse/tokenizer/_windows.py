@@ -5,22 +5,27 @@ about the same length and padding is skipped, so the scores of a text do not dep
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.tokenizer._characters import PADDING, Ids
+from dyparse.tokenizer._characters import Ids
 from dyparse.tokenizer._scores import N_SCORES
-
-if TYPE_CHECKING:
-    from dyparse.tokenizer._segmenter import Segmenter
 
 OWN = 500  # characters of a window
 MARGIN = 48  # on each side of them
 PER_BATCH = 8192  # characters, with padding
 
 Scores = NDArray[np.float32]
+
+
+class WindowScorer(Protocol):
+    """The network, be it torch's (`_segmenter.py`) or a compiled one."""
+
+    def window_scores(self, windows: Sequence[Ids]) -> list[Scores]:
+        """Scores of the characters of windows, the longest first.  [3, n] each → [n, 5] each"""
+        ...
 
 
 class Window(NamedTuple):
@@ -53,21 +58,12 @@ def batches(found: Sequence[Window]) -> Iterator[list[Window]]:
         start += count
 
 
-def scores_of(model: "Segmenter", texts: Sequence[Ids]) -> list[Scores]:
+def scores_of(network: WindowScorer, texts: Sequence[Ids]) -> list[Scores]:
     """The scores of every character of texts, given as features.  [3, n] each → [n, 5] each"""
-    import torch
-
     scores = [np.zeros((features.shape[1], N_SCORES), np.float32) for features in texts]
-    model.eval()
-    with torch.inference_mode():
-        for batch in batches(windows([features.shape[1] for features in texts])):
-            lengths = [window.last - window.first for window in batch]
-            padded = np.full((3, lengths[0], len(batch)), PADDING)
-            for column, window in enumerate(batch):
-                part = texts[window.text][:, window.first : window.last]
-                padded[:, : lengths[column], column] = part
-            found = model.inferred(torch.from_numpy(padded), torch.tensor(lengths)).numpy()
-            for column, (text, first, _, own_first, own_last) in enumerate(batch):
-                own = slice(own_first - first, own_last - first)
-                scores[text][own_first:own_last] = found[own, column]
+    for batch in batches(windows([features.shape[1] for features in texts])):
+        parts = [texts[window.text][:, window.first : window.last] for window in batch]
+        for window, found in zip(batch, network.window_scores(parts), strict=True):
+            text, first, _, own_first, own_last = window
+            scores[text][own_first:own_last] = found[own_first - first : own_last - first]
     return scores

@@ -2,6 +2,7 @@
 
 A small network scores every character: whether a token ends there, a sentence, a word inside a
 multiword token (`_segmenter.py`). It also reads what the rules of `plain` say (`_features.py`).
+Models that are parsed without torch bring it in compiled kernels (`dyparse/compiled/segmenter.py`).
 The idea is that of UDPipe's tokenizer (Straka, Hajič & Straková 2016).
 """
 

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from helpers.small_tokenizer import SMALL
 from helpers.tiny import PROJECT, fresh_parser, sample
 from safetensors.numpy import load_file, save_file
 from safetensors.torch import load as load_tensors
@@ -14,11 +15,13 @@ from safetensors.torch import save as save_tensors
 
 import dyparse
 from dyparse.compiled import processor
+from dyparse.data.conllu import read_sentences
 from dyparse.errors import CheckpointError, DyparseWarning
 from dyparse.model.checkpoint import open_model
 from dyparse.model.checkpoint_files import MANIFEST, WEIGHTS, ModelFiles, write_files
 from dyparse.model.compiled_model import CompiledModel, expected_shapes, read_features
 from dyparse.model.parser import Parser
+from dyparse.tokenizer import restored_text, tokenize
 
 needs_int8 = pytest.mark.skipif(
     not processor.has_int8(), reason="the processor has no instructions for int8"
@@ -198,22 +201,33 @@ import sys
 import dyparse
 parser = dyparse.load(sys.argv[1])
 print(parser([("The", "DET"), ("dog", "NOUN"), ("barks", "VERB")]))
+print(parser("The dog barks. It is loud."))
 assert "torch" not in sys.modules, "torch"
 from dyparse.cli.main import main
-assert main(["parse", sys.argv[1], sys.argv[2], "-o", sys.argv[3]]) == 0
-assert "torch" not in sys.modules, "torch"
+for source in sys.argv[2:]:
+    assert main(["parse", sys.argv[1], source, "-o", source + ".conllu"]) == 0
+    assert "torch" not in sys.modules, f"torch for {source}"
 """
 
 
-def test_parsing_imports_no_torch(saved_model, tmp_path):
-    source = tmp_path / "in.conllu"
-    source.write_text("".join(s.to_conllu() for s in SENTENCES[:5]), encoding="utf-8")
+def test_neither_parsing_nor_tokenizing_imports_torch(tmp_path):
+    parser = fresh_parser(sample("train")[:100], **MODELS["tagging"])
+    tokenizer = SMALL.train(sample("train")[:100], [], seed=1)
+    parser.with_tokenizer(SMALL, tokenizer).save(tmp_path / "model", {})
+    words, text = tmp_path / "words.conllu", tmp_path / "text.txt"
+    words.write_text("".join(s.to_conllu() for s in SENTENCES[:5]), encoding="utf-8")
+    text.write_text(restored_text(SENTENCES), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, saved_model("tagging"), source, tmp_path / "out.conllu"],
+        [sys.executable, "-c", PROGRAM, tmp_path / "model", words, text],
         cwd=PROJECT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out.conllu").read_text(encoding="utf-8").count("\n\n") == 5
+    parsed = list(read_sentences(tmp_path / "words.conllu.conllu", trees=True))
+    assert len(parsed) == 5
+    parsed = list(read_sentences(tmp_path / "text.txt.conllu", trees=True))
+    assert restored_text(parsed) == text.read_text(encoding="utf-8")
+    with_torch = tokenize(tokenizer, restored_text(SENTENCES))
+    assert [s.form for s in parsed] == [s.form for s in with_torch]

@@ -7,6 +7,7 @@ import torch
 from helpers.small_tokenizer import SMALL
 from helpers.tiny import sample
 
+from dyparse.model.compiled_model import compiled_tokenizer
 from dyparse.tokenizer import Tokenizer
 from dyparse.tokenizer._learned_tokenizer import LearnedTokenizer
 from dyparse.tokenizer.plain import Plain
@@ -22,7 +23,13 @@ def learned() -> LearnedTokenizer:
     return tokenizer
 
 
-@pytest.fixture(params=["plain", "learned"])
+@pytest.fixture(scope="session")
+def compiled(learned: LearnedTokenizer) -> Tokenizer:
+    """The same tokenizer as a model without torch has it: read from its files, with kernels."""
+    return compiled_tokenizer(SMALL.build(learned.files()))
+
+
+@pytest.fixture(params=["plain", "learned", "compiled"])
 def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     """Each of them."""
     return Plain() if request.param == "plain" else request.getfixturevalue("learned")

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 import torch
 from helpers.small_tokenizer import SMALL
-from helpers.tiny import sample, yamls
+from helpers.tiny import UD, sample, yamls
 from omegaconf import OmegaConf
 from safetensors.torch import load, save
 
 from dyparse.config.build import build, describe, restore
+from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
-from dyparse.tokenizer import restored_text, tokenize, tokenize_lines
+from dyparse.tokenizer import Tokenizer, restored_text, tokenize, tokenize_lines
 from dyparse.tokenizer._learned_tokenizer import LearnedTokenizer
 from dyparse.tokenizer._training import f1_scores
 from dyparse.tokenizer._training_text import gold_text
@@ -59,11 +60,33 @@ def test_it_is_the_same_after_saving(learned: LearnedTokenizer) -> None:
     assert [s.lines for s in tokenize(again, text)] == [s.lines for s in tokenize(learned, text)]
 
 
-def test_sentences_do_not_depend_on_what_else_is_read(learned: LearnedTokenizer) -> None:
+def test_compiled_it_finds_the_same_sentences(
+    learned: LearnedTokenizer, compiled: LearnedTokenizer
+) -> None:
+    text = restored_text(sample("test"))
+    assert_same_sentences(learned, compiled, text)
+    assert compiled.files() == learned.files()
+
+
+@pytest.mark.skipif(not UD.is_dir(), reason=f"no UD treebanks at {UD}; set DYPARSE_UD")
+def test_compiled_it_finds_the_same_sentences_in_texts_of_treebanks(
+    learned: LearnedTokenizer, compiled: LearnedTokenizer
+) -> None:
+    """Also in languages that it has not learned, where scores are less sure."""
+    for path in sorted(UD.glob("UD_*/*-ud-test.conllu")):
+        text = restored_text(list(read_sentences(path, trees=False))[:300])
+        assert_same_sentences(learned, compiled, text)
+
+
+def assert_same_sentences(one: LearnedTokenizer, other: LearnedTokenizer, text: str) -> None:
+    assert [s.lines for s in tokenize(one, text)] == [s.lines for s in tokenize(other, text)]
+
+
+def test_sentences_do_not_depend_on_what_else_is_read(tokenizer: Tokenizer) -> None:
     texts = [s.text for s in sample("test")[:30]]
-    alone = [learned.sentences([text])[0] for text in texts]
-    assert learned.sentences(texts) == alone
-    assert learned.sentences(texts[::-1]) == alone[::-1]
+    alone = [tokenizer.sentences([text])[0] for text in texts]
+    assert tokenizer.sentences(texts) == alone
+    assert tokenizer.sentences(texts[::-1]) == alone[::-1]
 
 
 def test_lines_are_one_sentence_each(learned: LearnedTokenizer) -> None:
