@@ -9,14 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple, TypeAlias
 
+from dyparse.data.columns.cells import FIELDS
 from dyparse.data.conllu_rules import MalformedError, check_columns, tree_heads, word_indices
-from dyparse.data.sentence import BYTE_ORDER_MARK, NONE, Sentence
+from dyparse.data.sentence import BYTE_ORDER_MARK, COLUMN, NONE, Sentence
 from dyparse.errors import EmptyFileError, TreebankError
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
 
 BLANK = (b"\n", b"\r\n")
 BLANK_AT_START = tuple(BYTE_ORDER_MARK.encode() + end for end in (b"", *BLANK))
+BLANK_LINES = ("", "\n", "\r\n")
+LINE_END = "\n"  # between the cells of two lines, where no cell can be it
+PERIOD = len(FIELDS) + 1  # cells from one line to the next
 SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*\S)")
 
 
@@ -98,19 +102,15 @@ def _as_bytes(stream: Iterable[str] | Iterable[bytes], path: str) -> Iterator[by
 def to_sentence(block: Block, *, trees: bool) -> Sentence:
     """Checks a block and makes it a sentence; TreebankError with place, finding and remedy."""
     lines = _decoded(block)
-    bare = [line.rstrip("\r\n") for line in lines]
-    bare[0] = bare[0].removeprefix(BYTE_ORDER_MARK)
-    start, end = _span_of_tokens(bare)
-    tokens = bare[start:end]
+    plain = [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]]
+    start, end = _span_of_tokens(plain)
     index_of: Sequence[int] = range(start, len(lines) + 1)
     try:
-        check_columns(tokens, trees=trees)
-        # not with `conllu`, which is slow, strips values and also splits at double spaces
-        rows = [line.split("\t") for line in tokens]
-        words = word_indices([row[0] for row in rows])
+        cells = _cells(plain[start:end], trees=trees)
+        words = word_indices(cells[::PERIOD])
         index_of = word_lines = [start + word for word in words]
-        _, form, lemma, upos, xpos, feats, heads, label, *_ = map(
-            list, zip(*(rows[word] for word in words), strict=True)
+        form, lemma, upos, xpos, feats, heads, label = (
+            _column(cells, number, words) for number in COLUMN.values()
         )
         head = tree_heads(heads, label) if trees else [NONE] * len(words)
     except MalformedError as fault:
@@ -125,18 +125,43 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         label=label if trees else ["_"] * len(words),
         lines=lines,
         word_lines=word_lines,
-        sent_id=_sent_id(bare[:start]),
+        sent_id=_sent_id(plain[:start]),
         path=block.path,
         line_number=block.line_number,
     )
 
 
-def _span_of_tokens(bare: list[str]) -> tuple[int, int]:
+def _cells(lines: list[str], *, trees: bool) -> list[str]:
+    """The cells of all lines, with a LINE_END between lines; MalformedError unless each has ten.
+
+    Not with `conllu`, which is slow, strips values and also splits at double spaces. All lines are
+    split at once, which is faster than one after the other; only if something is wrong is the line
+    looked for.
+    """
+    if not lines:
+        return []
+    bare = [line.rstrip("\r\n") for line in lines]
+    text = f"\t{LINE_END}\t".join(bare)
+    cells = text.split("\t")
+    ends = cells[len(FIELDS) :: PERIOD]
+    are_ten = len(cells) == PERIOD * len(lines) - 1 and ends.count(LINE_END) == len(lines) - 1
+    if not are_ten or "\t\t" in text or text[0] == "\t" or text[-1] == "\t":
+        check_columns(bare, trees=trees)
+    return cells
+
+
+def _column(cells: list[str], number: int, words: Sequence[int]) -> list[str]:
+    """One column of these lines."""
+    of_lines = cells[number::PERIOD]
+    return of_lines if len(words) == len(of_lines) else [of_lines[word] for word in words]
+
+
+def _span_of_tokens(lines: list[str]) -> tuple[int, int]:
     """Start and end of the token lines, between comments and blank lines."""
-    start, end = 0, len(bare)
-    while end and not bare[end - 1]:
+    start, end = 0, len(lines)
+    while end and lines[end - 1] in BLANK_LINES:
         end -= 1
-    while start < end and (not bare[start] or bare[start][0] == "#"):
+    while start < end and (lines[start] in BLANK_LINES or lines[start][0] == "#"):
         start += 1
     return start, end
 
@@ -146,22 +171,31 @@ def _sent_id(comments: Iterable[str]) -> str:
 
 
 def _decoded(block: Block) -> list[str]:
+    try:
+        text = b"".join(block.lines).decode()
+    except UnicodeDecodeError:
+        raise _undecodable(block) from None
+    if "\0" in text:
+        raise _undecodable(block)
+    lines = text.splitlines(keepends=True)
+    if len(lines) == len(block.lines):
+        return lines
+    return [line.decode() for line in block.lines]  # some have characters that end lines elsewhere
+
+
+def _undecodable(block: Block) -> TreebankError:
+    """The error at the first line that is not text in UTF-8."""
     for index, line in enumerate(block.lines):
         if b"\0" in line:
-            raise _error(
+            return _error(
                 block, index, "a NUL byte; expected UTF-8 text: is it UTF-16, or not text?"
             )
-    try:
-        return [line.decode() for line in block.lines]
-    except UnicodeDecodeError:
-        pass
-    for index, line in enumerate(block.lines):
         try:
             line.decode()
         except UnicodeDecodeError as error:
             finding = f"byte 0x{line[error.start]:02x} at position {error.start + 1} is not UTF-8"
             remedy = "expected UTF-8; convert the file, for instance with iconv -f latin1 -t utf-8"
-            raise _error(block, index, f"{finding}; {remedy}") from None
+            return _error(block, index, f"{finding}; {remedy}")
     raise AssertionError("some line did not decode")
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from dyparse.data.columns.cells import FIELDS
+from dyparse.data.columns.cells import FIELDS, word_ids
 from dyparse.data.sentence import NONE
 
 RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")  # int() refuses thousands of digits
@@ -75,8 +75,10 @@ def _wrong_columns(index: int, line: str) -> MalformedError:
     return MalformedError(index, f"{found} column{'s' * (found > 1)} in {quote(line)}", remedy)
 
 
-def word_indices(ids: Sequence[str]) -> list[int]:
+def word_indices(ids: list[str]) -> list[int]:
     """Indices of the lines that are words, once all ids are in order: 1 2-3 2 3 3.1 4 ..."""
+    if ids and ids == word_ids(len(ids)):
+        return list(range(len(ids)))
     words: list[int] = []
     range_index, range_end, empty_nodes = 0, 0, 0
     for index, token_id in enumerate(ids):

@@ -18,6 +18,7 @@ from dyparse.data.columns.cells import (
     require_text,
     sound_columns,
     token_range,
+    word_ids,
 )
 from dyparse.data.columns.heads import is_projective
 from dyparse.data.sentence_json import sentence_json
@@ -143,21 +144,31 @@ class Sentence:
         """The sentence in CoNLL-U: byte for byte as it was read, except for changed columns."""
         if not self.changed:
             return "".join(self.lines)
+        rows = self._tree_rows() if {"head", "label"} <= {*self.changed} else self._other_rows()
         lines = list(self.lines)
-        names = sorted(self.changed, key=COLUMN.__getitem__)
-        numbers = [COLUMN[name] for name in names]
-        columns = zip(*map(self._as_text, names), strict=True)
-        first, after = numbers[0], numbers[-1] + 1
-        are_neighbours = after - first == len(numbers)  # as those that models predict
-        for index, values in zip(self.word_lines, columns, strict=True):
-            cells = lines[index].split("\t", after)
-            if are_neighbours:
-                cells[first:after] = values
-            else:
-                for number, value in zip(numbers, values, strict=True):
-                    cells[number] = value
-            lines[index] = "\t".join(cells)
+        for index, row in zip(self.word_lines, rows, strict=True):
+            lines[index] = row
         return "".join(lines)
+
+    def _tree_rows(self) -> Iterator[str]:
+        """The lines of its words, if the tree has changed: only DEPS and MISC come from `lines`."""
+        ids = word_ids(len(self))
+        if self.lines[self.word_lines[0]].startswith(BYTE_ORDER_MARK):
+            ids[0] = BYTE_ORDER_MARK + ids[0]
+        heads = self._as_text("head")
+        columns = (self.form, self.lemma, self.upos, self.xpos, self.feats, heads, self.label)
+        ends = [self.lines[index].rsplit("\t", 2) for index in self.word_lines]
+        deps, misc = [end[1] for end in ends], [end[2] for end in ends]
+        return map("\t".join, zip(ids, *columns, deps, misc, strict=True))
+
+    def _other_rows(self) -> Iterator[str]:
+        """The lines of its words, if the tree may be in the lines only."""
+        columns = [(COLUMN[name], self._as_text(name)) for name in self.changed]
+        for word, index in enumerate(self.word_lines):
+            cells = self.lines[index].split("\t")
+            for number, values in columns:
+                cells[number] = values[word]
+            yield "\t".join(cells)
 
     def to_json(self) -> str:
         """The sentence as one line of JSON: an object with sent_id, text, tokens and

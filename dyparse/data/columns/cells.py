@@ -11,6 +11,14 @@ LONGEST_QUOTE = 80  # characters of a line in messages
 NO_SPACE = "SpaceAfter=No"
 RANGE = re.compile(r"\ufeff?(\d+)-(\d+)", re.ASCII)
 TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d{1,18}):(\d{1,18})(?:\||$)", re.ASCII)
+FIRST_IDS = [str(word) for word in range(1, 501)]
+
+
+def word_ids(n_words: int) -> list[str]:
+    """The ids of words, 1 to n, as text."""
+    if n_words <= len(FIRST_IDS):
+        return FIRST_IDS[:n_words]
+    return [str(word) for word in range(1, n_words + 1)]
 
 
 def space_after(cells: list[str]) -> str:
