@@ -5,6 +5,7 @@ few words. A search is a list of layers: the different states after 0, 1, 2, …
 of heads, `trees[t, w]` the head of word w; column 0 belongs to the root and means nothing.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,6 +81,46 @@ def least_losses(
         least.append(here)
         below = here
     return least[::-1]
+
+
+def reachable_trees(system: System, layers: list[Layer]) -> list[NDArray[np.uint8]]:
+    """For each layer [S, …]: which of `all_trees` can be reached, as packed bits."""
+    n_words = layers[0].states.head.shape[1] - 1
+    n_bytes = -(-len(_tree_codes(n_words)) // 8)
+    found: list[NDArray[np.uint8]] = []
+    below = np.zeros((0, n_bytes), dtype=np.uint8)
+    for layer in reversed(layers):
+        here = np.zeros((len(layer.paths), n_bytes), dtype=np.uint8)
+        ends = np.flatnonzero(layer.finished)
+        tree = tree_numbers(system.heads(layer.states)[ends])
+        here[ends, tree // 8] = 1 << tree % 8
+        for move in range(layer.legal.shape[1]):
+            rows = layer.legal[:, move]
+            here[rows] |= below[layer.following[rows, move]]
+        found.append(here)
+        below = here
+    return found[::-1]
+
+
+def is_among(heads: NDArray[np.int32], packed: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether each tree is among those of its row of `reachable_trees`. [P, N] → [P]"""
+    is_tree = are_trees(heads)
+    tree = np.where(is_tree, tree_numbers(heads), 0)
+    return np.asarray(is_tree & (packed[np.arange(len(tree)), tree // 8] >> tree % 8 & 1 > 0))
+
+
+def tree_numbers(heads: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Position of each tree in `all_trees`. [B, N] → [B]"""
+    N = heads.shape[1]
+    codes = heads[:, 1:] @ N ** np.arange(N - 1)[::-1]
+    return np.asarray(np.searchsorted(_tree_codes(N - 1), codes))
+
+
+@functools.cache
+def _tree_codes(n_words: int) -> NDArray[np.int64]:
+    """The heads of `all_trees`, which are in order, as the digits of one number."""
+    digits = (n_words + 1) ** np.arange(n_words)[::-1]
+    return np.asarray(all_trees(n_words)[:, 1:] @ digits)
 
 
 def pairs(

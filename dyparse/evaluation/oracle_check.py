@@ -1,9 +1,10 @@
 """A transition system against exhaustive search: is its oracle right, can it be trained?
 
-    from dyparse.evaluation.oracle_check import check_oracle
+    from dyparse.evaluation.oracle_check import check_lost, check_oracle
 
     def test_my_system():
         assert check_oracle(MySystem()) > 0
+        assert check_lost(MySystem()) > 0
 
 Every system of this package passes it, with every combination of its options; systems of your own
 should. Run it once with NUMBA_DISABLE_JIT=1 too: an index out of range is then an error, which
@@ -24,14 +25,27 @@ from dyparse.evaluation.exhaustive import (
     Layer,
     all_trees,
     are_trees,
+    is_among,
     least_losses,
     pairs,
     reachable_states,
+    reachable_trees,
     root_children,
 )
 from dyparse.system import States, System, features
 
 MOST_PAIRS = 5_000_000  # of a state and a gold tree; where there are more, trees are sampled
+
+
+class Pairs(NamedTuple):
+    """States with gold trees, and the costs of their moves by search."""
+
+    row: NDArray[np.intp]  # [P]  of the state in its layer
+    states: States
+    gold: Any  # prepared
+    legal: NDArray[np.bool_]  # [P, M]
+    least: NDArray[np.int8]  # [P]  loss that can be reached
+    true_cost: NDArray[np.int8]  # [P, M]
 
 
 def check_oracle(system: System, n_words: int = 4) -> int:
@@ -59,10 +73,7 @@ def _check_length(system: System, n_words: int) -> int:
         _check_ends(system, layer)
         _check_dependents(system, layer)
         _check_features(system, layer)
-    trees = all_trees(n_words)
-    most = MOST_PAIRS // sum(len(layer.paths) for layer in layers)
-    if most < len(trees):
-        trees = np.random.default_rng(n_words).choice(trees, most, replace=False)
+    trees = _gold_trees(n_words, layers)
     least = least_losses(system, layers, trees)
     is_exact, compared = system.is_exact(n_words), 0
     for layer, *losses in zip(layers, least, [*least[1:], least[-1]], strict=True):
@@ -75,6 +86,69 @@ def _check_length(system: System, n_words: int) -> int:
     if is_exact:
         _check_canonical_ends(system, trees, least[0][0])
     return compared
+
+
+def _gold_trees(n_words: int, layers: list[Layer]) -> NDArray[np.int32]:
+    """All trees, or a random sample where they and the states are too many."""
+    trees = all_trees(n_words)
+    most = MOST_PAIRS // sum(len(layer.paths) for layer in layers)
+    if most < len(trees):
+        trees = np.random.default_rng(n_words).choice(trees, most, replace=False)
+    return trees
+
+
+def check_lost(system: System, n_words: int = 4) -> int:
+    """Compare `system.lost` with search, for all states, moves and gold trees, as `check_oracle`.
+
+    Returns the number of moves. AssertionError shows the first for which one of these does not
+    hold: the trees before and after the move can be reached; the arcs lost and gained are gold arcs
+    and those in which the two differ; and where costs are exact, the tree before has the least
+    loss, and the arcs lost are as many more than those gained as the move costs.
+    """
+    return sum(_check_lost_arcs(system, n) for n in range(1, n_words + 1))
+
+
+def _check_lost_arcs(system: System, n_words: int) -> int:
+    """Check all sentences of exactly this many words."""
+    layers = reachable_states(system, n_words, system.most_moves(n_words))
+    trees = _gold_trees(n_words, layers)
+    least, built = least_losses(system, layers, trees), reachable_trees(system, layers)
+    compared = 0
+    for k, layer in enumerate(layers):
+        for asked in _pairs(system, layer, trees, least[k : k + 2]):
+            for move in range(len(system.moves)):
+                compared += _check_lost_by(system, layer, asked, move, built[k : k + 2])
+    return compared
+
+
+def _check_lost_by(
+    system: System, layer: Layer, asked: Pairs, move: int, built: list[NDArray[np.uint8]]
+) -> int:
+    """Check the trees and arcs of one move, where it is legal; how often that is."""
+    rows = np.flatnonzero(asked.legal[:, move])
+    gold, state = asked.gold.head[rows], asked.row[rows]
+    lost = system.lost(asked.states.take(rows), gold, np.full(len(rows), move))
+    had, has = lost.before == gold, lost.after == gold
+    had[:, 0] = has[:, 0] = False  # the root has no arc
+    is_named = (lost.arcs == (had & ~has)) & (lost.gained == (has & ~had))
+    right = {
+        "the tree before it cannot be reached": is_among(lost.before, built[0][state]),
+        "the tree after it cannot be reached": is_among(
+            lost.after, built[1][layer.following[state, move]]
+        ),
+        "its arcs are not those in which its trees differ": is_named.all(-1),
+    }
+    if system.is_exact(gold.shape[1] - 1):
+        n_lost = lost.arcs.sum(-1) - lost.gained.sum(-1)
+        loss = gold.shape[1] - 1 - had.sum(-1)
+        right["the tree before it is not the best"] = loss == asked.least[rows]
+        right["the arcs are not as many as it costs"] = n_lost == asked.true_cost[rows, move]
+    for finding, is_right in right.items():
+        if not is_right.all():
+            k = int(is_right.argmin())
+            place = _place(system, layer, state[k], gold[k])
+            raise AssertionError(f"{place}: {system.moves[move]} by `lost`: {finding}")
+    return len(rows)
 
 
 def _check_moves(system: System, layer: Layer) -> None:
@@ -139,21 +213,11 @@ def _check_canonical_ends(
             )
 
 
-class Pairs(NamedTuple):
-    """States with gold trees, and the costs of their moves by search."""
-
-    row: NDArray[np.intp]  # [P]  of the state in its layer
-    states: States
-    gold: Any  # prepared
-    legal: NDArray[np.bool_]  # [P, M]
-    true_cost: NDArray[np.int8]  # [P, M]
-
-
 def _pairs(
     system: System, layer: Layer, trees: NDArray[np.int32], least: list[NDArray[np.int8]]
 ) -> Iterator[Pairs]:
     """Every unfinished state of a layer with every tree; least losses of it and of the next one."""
-    here, after = least
+    here, after = least[0], least[-1]
     rng = np.random.default_rng(trees.shape[1])
     for rows, states, gold in pairs(layer.states, np.flatnonzero(~layer.finished), trees):
         gold[:, 0] = rng.integers(NONE, trees.shape[1], len(gold))  # means nothing for the root
@@ -161,7 +225,8 @@ def _pairs(
         losses = after[layer.following[rows]].transpose(0, 2, 1)  # [rows, trees, M]
         true_cost = (losses - here[rows][:, :, None]).reshape(legal.shape)
         row = np.repeat(rows, len(trees))
-        yield Pairs(row, states, system.prepare(gold), legal, true_cost)
+        least_here = here[rows].reshape(-1)
+        yield Pairs(row, states, system.prepare(gold), legal, least_here, true_cost)
 
 
 def _check_costs(system: System, layer: Layer, asked: Pairs) -> int:

@@ -2,6 +2,6 @@
 
 Start with rollout.py: it takes whole sentences through their states, scoring and choosing moves, to
 collect training states (`rollout`) or to parse (`decode_greedily`). scorer.py has the scores of one
-state; replay.py repeats moves that are known; canonical.py follows the static oracle. All of them
-work for every transition system and exploration, whose kernels are compiled in.
+state; replay.py repeats moves that are known. All of them work for every transition system and
+exploration, whose kernels are compiled in.
 """

@@ -11,6 +11,8 @@ shortest. All are used alike, through the class `System` below:
         system.step(states, best)                     # rows that are finished stay as they are
     system.heads(states)                              # [B, N]
 
+`best_heads` gives the best tree that can still be reached, `lost` the gold arcs that a move loses.
+
 To add one: write `dyparse/system/<name>.py` with a NamedTuple of options, a frozen dataclass
 derived from `System`, and the kernels declared in _kernels.py; write `conf/system/<name>.yaml`.
 `load`, training and the tests then find it by its name. Outside the package: put the same into
@@ -36,6 +38,7 @@ from dyparse.system._kernels import (
     cost,
     cost_all,
     features,
+    finish_all,
     finished_all,
     first_best,
     is_finished,
@@ -63,6 +66,7 @@ from dyparse.system._states import (
 )
 
 __all__ = [
+    "Lost",
     "States",
     "System",
     "arc",
@@ -91,6 +95,19 @@ __all__ = [
 ]
 
 EXPECTED = {bool: "true or false", int: "a whole number"}  # by the type of an option's default
+
+
+class Lost(NamedTuple):
+    """What moves lose: a best tree before each move against a best tree after it.
+
+    A column per word, which stands for its gold arc. Gained arcs are rare: after some moves every
+    best tree has gold arcs that no best tree before has, in place of others.
+    """
+
+    arcs: NDArray[np.bool_]  # [B, N]  in the tree before, not in the tree after
+    gained: NDArray[np.bool_]  # [B, N]  the other way round
+    before: NDArray[np.int32]  # [B, N]  heads of the best tree before the move
+    after: NDArray[np.int32]  # [B, N]  heads of the best tree after it
 
 
 class System:
@@ -214,6 +231,39 @@ class System:
             )
         step_all(self.options, states, chosen)
 
+    def best_heads(self, states: States, gold: Any) -> NDArray[np.int32]:
+        """[B, N]: the tree that canonical moves end in from these states, which do not change.
+
+        Where costs are exact, no tree that can be reached has more gold arcs.
+        """
+        prepared, ends, M = self._prepared(states, gold), states.copy(), len(self.moves)
+        is_legal, costs = np.zeros(M, dtype=np.bool_), np.zeros(M, dtype=np.int32)
+        finish_all(self.options, ends, prepared, is_legal, costs)
+        return self.heads(ends)
+
+    def lost(self, states: States, gold: Any, moves: ArrayLike) -> Lost:
+        """The gold arcs that one move in each state makes unreachable, and the trees that show it.
+
+        The tree before is that of `best_heads`. The one after loses gold arcs of it only, if a best
+        tree does; else any best tree. Where costs are exact,
+
+            number of `arcs` − number of `gained` = cost of the move.
+
+        It is one answer of several: arcs that exclude each other may be lost in turn, so an arc
+        named here may still be reachable, at the price of others. Where costs are not exact, the
+        trees are reachable, but need not be best, and the numbers need not add up.
+        """
+        prepared, following = self._prepared(states, gold), states.copy()
+        self.step(following, moves)
+        before = self.best_heads(states, prepared)
+        had = _gold_words(before, states, prepared)
+        only_these = np.where(had, before, np.arange(before.shape[1]))  # else its own: out of reach
+        spared, other = (self.best_heads(following, g) for g in (only_these, prepared))
+        n_spared, n_other = (_gold_words(t, states, prepared).sum(-1) for t in (spared, other))
+        after = np.where((n_spared >= n_other)[:, None], spared, other)
+        has = _gold_words(after, states, prepared)
+        return Lost(had & ~has, has & ~had, before, after)
+
     def finished(self, states: States) -> NDArray[np.bool_]:
         """[B]: no move left."""
         out = np.zeros(len(states.length), dtype=np.bool_)
@@ -240,6 +290,14 @@ class System:
         if (is_word & ((prepared.head < 0) | (prepared.head >= length))).any():
             raise ValueError("gold has heads outside the sentence, expected 0..n for words 1..n")
         return prepared
+
+
+def _gold_words(heads: NDArray[np.int32], states: States, gold: Any) -> NDArray[np.bool_]:
+    """[B, N]: the words of the states whose head is gold."""
+    is_gold = np.zeros(heads.shape, dtype=np.bool_)
+    columns = slice(1, min(heads.shape[1], gold.head.shape[1]))
+    is_gold[:, columns] = heads[:, columns] == gold.head[:, columns]
+    return np.asarray(is_gold & (np.arange(heads.shape[1]) < states.length[:, None]))
 
 
 def names() -> list[str]:

@@ -129,3 +129,14 @@ def step_all(options, states, moves):
     for i in range(states.length.shape[0]):
         if not is_finished(options, states, i):
             take_move(options, states, i, moves[i])
+
+
+@cached_njit
+def finish_all(options, states, gold, is_legal, costs):
+    """Take canonical moves to the end of every sentence; is_legal and costs are scratch arrays."""
+    for i in range(states.length.shape[0]):
+        while not is_finished(options, states, i):
+            legal(options, states, i, is_legal)
+            cost(options, states, i, gold, costs)
+            prefer(options, states, i, gold, is_legal, costs)
+            take_move(options, states, i, static(options, states, i, gold, is_legal, costs))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.tiny import PROJECT
 
-from dyparse.evaluation.oracle_check import check_oracle
+from dyparse.evaluation.oracle_check import check_lost, check_oracle
 from dyparse.system.arc_eager import LEFT, REDUCE, SHIFT, ArcEager
 from dyparse.system.swap import Swap
 
@@ -118,6 +118,30 @@ def test_a_feature_slot_that_is_never_filled_is_found(monkeypatch):
         check_oracle(ArcEager(), 1)
 
 
+def test_trees_of_lost_that_cannot_be_reached_or_are_not_best_are_found(monkeypatch):
+    best_heads = ArcEager.best_heads
+    monkeypatch.setattr(ArcEager, "best_heads", lambda *asked: 0 * best_heads(*asked))
+    with pytest.raises(AssertionError, match="by `lost`: the tree before it cannot be reached"):
+        check_lost(ArcEager(), 2)
+    chain = np.arange(-1, 2)[None]  # word 1 at the root, word 2 below it
+    monkeypatch.setattr(
+        ArcEager,
+        "best_heads",
+        lambda system, states, _: best_heads(
+            system, states, chain[np.zeros(len(states.length), int), : states.head.shape[1]]
+        ),
+    )
+    with pytest.raises(AssertionError, match="by `lost`: the tree before it is not the best"):
+        check_lost(ArcEager(), 2)
+
+
+def test_lost_arcs_of_a_system_that_is_not_exact_need_not_number_the_cost(monkeypatch):
+    assert check_lost(Swap(), 3) > 0
+    monkeypatch.setattr(Swap, "exact", True)
+    with pytest.raises(AssertionError, match="by `lost`: "):
+        check_lost(Swap(), 3)
+
+
 def test_costs_of_a_system_that_is_not_exact_are_not_compared(monkeypatch):
     assert check_oracle(Swap(), 2) > 0
     monkeypatch.setattr(Swap, "exact", True)
@@ -127,7 +151,7 @@ def test_costs_of_a_system_that_is_not_exact_are_not_compared(monkeypatch):
 
 @pytest.mark.parametrize(
     ("right", "answer"),
-    [("has_word and not waits", "843"), ("has_word", "ends without exactly one root child")],
+    [("has_word and not waits", "843 471"), ("has_word", "ends without exactly one root child")],
 )
 def test_a_system_outside_the_package_is_checked_like_ours(tmp_path, right, answer):
     source = (PROJECT / "dyparse" / "system" / "arc_hybrid.py").read_text(encoding="utf-8")
@@ -136,8 +160,8 @@ def test_a_system_outside_the_package_is_checked_like_ours(tmp_path, right, answ
     (tmp_path / "my_system.py").write_text(source, encoding="utf-8")
     program = (
         "from my_system import MyHybrid\n"
-        "from dyparse.evaluation.oracle_check import check_oracle\n"
-        "print(check_oracle(MyHybrid(), 3))"
+        "from dyparse.evaluation.oracle_check import check_lost, check_oracle\n"
+        "print(check_oracle(MyHybrid(), 3), check_lost(MyHybrid(), 3))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
