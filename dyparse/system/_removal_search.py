@@ -48,6 +48,7 @@ from dyparse.system._removal_workspace import (
     DECLINED,
     FRONT,
     HEAD,
+    HERE,
     IS_HARD,
     KEY,
     LEAST,
@@ -262,10 +263,16 @@ def next_branch(work, known, choice):
 
 @njit
 def fill_row(work, known, head, random):
-    """Keys, lower bounds and witness of a gold tree."""
+    """Keys, lower bounds and witness of a gold tree.
+
+    A word that is its own head, to ask for no arc, gets one that is gone: it has no price then.
+    """
     n = work[AT, WORDS]
+    work[HERE, n + 1] = 0
     for word in range(n + 2):
         work[HEAD, word] = head[word] if 0 < word <= n else 0
+        if 0 < word <= n and head[word] == word:
+            work[HEAD, word] = n + 1
         work[SHIFT_KEY, word], work[REMOVAL_KEY, word] = random[0, word], random[1, word]
         work[LEAST, word], work[REST, word], work[REMOVED_AT, word] = 0, NEVER, 0
     front, is_first = 1, True

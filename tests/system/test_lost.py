@@ -5,7 +5,7 @@ A system is tested because conf/system/<name>.yaml exists, with every combinatio
 
 import numpy as np
 import pytest
-from helpers.random_trees import is_projective, padded, random_trees
+from helpers.random_trees import is_projective, padded, random_tree, random_trees
 from helpers.rollouts import pick
 from helpers.system_variants import ALL, EXACT, variants
 
@@ -113,6 +113,21 @@ def test_long_sentences_lose_what_their_moves_cost_alone_and_among_others(name, 
         )
         np.testing.assert_array_equal(alone.arcs[0], lost.arcs[row])
         system.step(states, moves)
+
+
+@pytest.mark.parametrize("name", ["arc_standard", "attardi"])
+def test_lost_arcs_of_long_sentences_are_found_without_a_long_search(name):
+    """Words whose arcs are lost anyway add nothing to search for: it would take minutes."""
+    system, rng = systems.load(name), np.random.default_rng(1)
+    gold = random_tree(rng, 40, "displaced", one_root=True)[None]
+    states = system.start([40])
+    while not system.finished(states)[0]:
+        (moves,) = system.legal(states)[0].nonzero()
+        copies = np.zeros(len(moves), dtype=np.intp)
+        lost = system.lost(states.take(copies), gold[copies], moves)
+        n_lost = lost.arcs.sum(-1) - lost.gained.sum(-1)
+        np.testing.assert_array_equal(n_lost, system.cost(states, gold)[0, moves])
+        system.step(states, [rng.choice(moves)])
 
 
 def test_the_arcs_that_a_known_move_loses():
