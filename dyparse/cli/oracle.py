@@ -18,7 +18,8 @@ def register(commands: Commands) -> None:
         "oracle",
         help="show a derivation of a gold tree, with the costs of all moves",
         description="Show the derivation of a gold tree step by step: stack and buffer, the cost\n"
-        "of every legal move, which moves are best, and which one is taken.",
+        "of every legal move, which gold arcs it loses, which moves are best, and which one is\n"
+        "taken.",
         epilog="examples:\n"
         "  dyparse oracle sample\n"
         "  dyparse oracle dev.conllu --sentence 7 --system arc_eager:root=first\n"

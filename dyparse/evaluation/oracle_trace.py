@@ -1,12 +1,11 @@
 """Oracle traces: a derivation of a gold tree step by step, with the cost of every legal move.
 
 for step in derive(dyparse.system.load("arc_eager"), [3, 3, 0, 3], mistakes=0.1, seed=1):
-    print(step.stack, step.buffer, step.costs, step.taken)
+    print(step.stack, step.buffer, step.costs, step.lost, step.taken)
 """
 
 import json
 import unicodedata
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
@@ -23,12 +22,19 @@ ROOT_FORM = "ROOT"
 GAP = "…"
 INDENT = 6
 LEGEND = "stack | buffer, then legal moves with their costs (* best) → the move taken, its arc"
-LATEX_HEADER = ("step", "stack", "buffer", "costs of legal moves", "move", "arc")
+LOST_LEGEND = (
+    "then the gold arcs that each move with a cost loses; one choice, if others could be lost"
+)
+NOT_EXACT = "(costs of this system are not exact: it may lose more arcs than it costs, or fewer)"
+MOST_WORDS = 100  # of sentences whose lost arcs are named: the time is cubic, here some seconds
+TOO_LONG = f"(the gold arcs that moves lose are named in sentences of up to {MOST_WORDS} words)"
+LATEX_HEADER = ("step", "stack", "buffer", "costs of legal moves", "move", "arc", "gold arcs lost")
 LATEX_LEGEND = "bold: the legal moves of least cost"
 LATEX_ARROW = r"$\rightarrow$"
 BOLD, RED, PLAIN = "\033[1m", "\033[31m", "\033[0m"
 
 Arcs = tuple[tuple[int, int], ...]  # (head, dependent) of each, by dependent
+LostAndGained = tuple[dict[str, Arcs], dict[str, Arcs]] | tuple[None, None]  # by moves
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class Step:
     taken: str
     added: Arcs  # arcs that are new after the move, usually one or none
     heads: tuple[int, ...]  # of words 1..n, if the derivation ended after the move
+    # Gold arcs that each legal move with a cost loses, and those it gains in turn, mostly none, by
+    # `System.lost`; None in sentences of more than MOST_WORDS words.
+    lost: dict[str, Arcs] | None
+    gained: dict[str, Arcs] | None
 
     @property
     def paid(self) -> int:
@@ -60,6 +70,8 @@ class Step:
             "best": self.best,
             "taken": self.taken,
             "added": self.added,
+            "lost": self.lost,
+            "gained": self.gained,
         }
 
 
@@ -101,11 +113,32 @@ class Derivation:
                 move = int(random.choice(np.flatnonzero(costly if costly.any() else is_legal)))
             before = states.copy()
             system.step(states, [move])
-            yield _step(system, (before, states), np.where(is_legal, costs, NONE), move)
+            lost = self._lost(before, np.flatnonzero(is_legal & (costs > 0)))
+            yield _step(system, (before, states), np.where(is_legal, costs, NONE), move, lost)
+
+    def _lost(self, states: States, moves: NDArray[np.intp]) -> LostAndGained:
+        """The gold arcs that each of these moves loses and gains, by its name."""
+        if len(self.gold) > MOST_WORDS:
+            return None, None
+        gold, names = [[0, *self.gold]] * len(moves), [self.system.moves[m] for m in moves]
+        if not names:
+            return {}, {}
+        lost = self.system.lost(states.take([0] * len(moves)), gold, moves)
+        return self._arcs(names, lost.arcs), self._arcs(names, lost.gained)
+
+    def _arcs(self, names: list[str], is_in: NDArray[np.bool_]) -> dict[str, Arcs]:
+        """The gold arcs of the words that each row marks."""
+        words = (np.flatnonzero(row).tolist() for row in is_in)
+        arcs = (tuple((int(self.gold[w - 1]), w) for w in each) for each in words)
+        return dict(zip(names, arcs, strict=True))
 
 
 def _step(
-    system: System, around: tuple[States, States], costs: NDArray[np.int32], move: int
+    system: System,
+    around: tuple[States, States],
+    costs: NDArray[np.int32],
+    move: int,
+    lost: LostAndGained,
 ) -> Step:
     """The step between two states; the cost of an illegal move is NONE."""
     before, after = around
@@ -121,6 +154,8 @@ def _step(
         taken=system.moves[move],
         added=tuple((h, w) for w, h in enumerate(new) if h not in (NONE, old[w])),
         heads=tuple(system.heads(after)[0, 1:].tolist()),
+        lost=lost[0],
+        gained=lost[1],
     )
 
 
@@ -142,8 +177,8 @@ class Outcome(NamedTuple):
 def outcome(derivation: Derivation, last: Step, paid: int) -> Outcome:
     """The outcome of a derivation, from its last step and the total cost of its moves."""
     system, gold = derivation.system, derivation.gold
-    canonical = deque(Derivation(system, gold), maxlen=1).pop()
-    out_of_reach = len(wrong_words(canonical.heads, gold))
+    best = system.best_heads(system.start([len(gold)]), [[0, *gold]])[0, 1:].tolist()
+    out_of_reach = len(wrong_words(best, gold))
     exact = system.is_exact(len(gold))
     return Outcome(last.heads, wrong_words(last.heads, gold), out_of_reach, paid, exact)
 
@@ -177,12 +212,13 @@ class Page(NamedTuple):
 
 
 def write_text(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
-    """Write two or three lines per step, then the outcome."""
-    out.write(f"{_heading(page)}\n{LEGEND}\n")
+    """Write a few lines per step, then the outcome."""
+    out.writelines(f"{line}\n" for line in (_heading(page), LEGEND, *_lost_legend(derivation)))
     paid = 0
     for number, step in enumerate(derivation, 1):
         out.write(f"{number:>{INDENT - 2}}  {_state_line(step, page)}\n")
         out.writelines(f"{' ' * INDENT}{line}\n" for line in _move_lines(step, derivation, page))
+        out.writelines(f"{' ' * INDENT}{line}\n" for line in _lost_lines(step, page))
         paid += step.paid
     end = outcome(derivation, step, paid)
     out.writelines(f"{line}\n" for line in _outcome_lines(end, derivation.gold, page))
@@ -211,25 +247,34 @@ def write_json(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
 
 
 def write_latex(derivation: Derivation, page: Page, out: TextIO) -> Outcome:
-    """Write a booktabs table with a row per step; the outcome is a comment below it."""
+    """Write a booktabs table with a row per step; the outcome is a comment below it.
+
+    The last column has the gold arcs that the move taken loses, if any does.
+    """
     out.write(comment(r"needs \usepackage{booktabs}", _heading(page), LATEX_LEGEND))
     paid, rows = 0, []
     for number, step in enumerate(derivation, 1):
         rows.append(_latex_row(number, step, derivation, page))
         paid += step.paid
-    out.write(booktabs("rrllll", LATEX_HEADER, rows))
+    n_columns = len(LATEX_HEADER) if any(row[-1] for row in rows) else len(LATEX_HEADER) - 1
+    shown = [row[:n_columns] for row in rows]
+    out.write(booktabs("rrlllll"[:n_columns], LATEX_HEADER[:n_columns], shown))
     end = outcome(derivation, step, paid)
     out.write(comment(*_outcome_lines(end, derivation.gold, page)))
     return end
 
 
 def _latex_row(number: int, step: Step, derivation: Derivation, page: Page) -> list[str]:
+    def token(index: int) -> str:
+        return _latex_token(page.token(index))
+
     costs = [
         rf"\textbf{{{escaped(name)}~{cost}}}" if name in step.best else f"{escaped(name)}~{cost}"
         for name, cost in step.costs.items()
     ]
     stack, buffer = _stack_and_buffer(step, page, page.width)
-    arcs = _arc_texts(step, derivation, lambda index: _latex_token(page.token(index)), LATEX_ARROW)
+    arcs = _arc_texts(step, derivation, token, LATEX_ARROW)
+    lost = _lost_texts(step, step.taken, token, LATEX_ARROW)
     return [
         str(number),
         " ".join(map(_latex_token, stack)),
@@ -237,6 +282,7 @@ def _latex_row(number: int, step: Step, derivation: Derivation, page: Page) -> l
         ", ".join(costs),
         escaped(step.taken),
         ", ".join(arcs),
+        ", ".join(lost).removeprefix("loses "),
     ]
 
 
@@ -298,6 +344,33 @@ def _move_lines(step: Step, derivation: Derivation, page: Page) -> Iterator[str]
         yield painted
     else:
         yield f"{legal}  {painted}"
+
+
+def _lost_legend(derivation: Derivation) -> tuple[str, ...]:
+    """Explanation of the lines about lost arcs, or why there are none."""
+    n_words = len(derivation.gold)
+    if n_words > MOST_WORDS:
+        return (TOO_LONG,)
+    return (LOST_LEGEND,) if derivation.system.is_exact(n_words) else (LOST_LEGEND, NOT_EXACT)
+
+
+def _lost_lines(step: Step, page: Page) -> Iterator[str]:
+    """The gold arcs that each move with a cost loses; the first ones, if they are too many."""
+    for name in step.lost or ():
+        texts = _lost_texts(step, name, page.token)
+        room = page.width - INDENT - columns(f"{name} ")
+        if texts:
+            yield f"{name} " + ", ".join(nearest(texts, room, ", ") if page.width else texts)
+
+
+def _lost_texts(step: Step, move: str, token: Callable[[int], str], arrow: str = "→") -> list[str]:
+    """The gold arcs that a move loses, then those it gains; the first of each after its verb."""
+    texts = []
+    for verb, by_move in (("loses", step.lost), ("gains", step.gained)):
+        arcs = (by_move or {}).get(move, ())
+        named = [f"{token(head)} {arrow} {token(word)}" for head, word in arcs]
+        texts += [f"{verb} {named[0]}", *named[1:]] if named else []
+    return texts
 
 
 def _arc_texts(

@@ -15,7 +15,11 @@ from dyparse.data.sentence import Sentence
 from dyparse.evaluation.coverage import lost_arcs
 from dyparse.evaluation.oracle_trace import (
     BOLD,
+    LOST_LEGEND,
+    MOST_WORDS,
+    NOT_EXACT,
     RED,
+    TOO_LONG,
     Derivation,
     Page,
     derive,
@@ -142,6 +146,30 @@ def test_a_known_derivation_of_two_words():
     assert (last.taken, last.added, last.heads) == ("LEFT", ((0, 2),), (2, 0))
 
 
+@pytest.mark.parametrize("name", systems.names())
+def test_every_move_with_a_cost_names_the_arcs_that_the_system_says_it_loses(name):
+    system, gold = systems.load(name), trees()[2]
+    states = system.start([len(gold)])
+    for step in derive(system, gold, 0.5, seed=1):
+        assert set(step.lost) == set(step.gained) == {m for m, c in step.costs.items() if c > 0}
+        for move, arcs in step.lost.items():
+            lost = system.lost(states, [[0, *gold]], [system.moves.index(move)])
+            assert arcs == tuple((gold[w - 1], w) for w in np.flatnonzero(lost.arcs[0]))
+            gained = step.gained[move]
+            assert gained == tuple((gold[w - 1], w) for w in np.flatnonzero(lost.gained[0]))
+            assert not system.exact or len(arcs) - len(gained) == step.costs[move]
+        system.step(states, [system.moves.index(step.taken)])
+
+
+def test_lost_arcs_of_long_sentences_are_not_named():
+    system = systems.load("swap")
+    for n_words in (MOST_WORDS, MOST_WORDS + 1):
+        step = next(step for step in Derivation(system, range(n_words)) if any(step.costs.values()))
+        is_named = n_words == MOST_WORDS
+        assert ((step.lost is not None), (step.gained is not None)) == (is_named, is_named)
+        assert (json.loads(json.dumps(step.to_dict()))["lost"] is not None) == is_named
+
+
 @pytest.mark.parametrize(("option", "value"), [("mistakes", 1.5), ("mistakes", -0.1), ("seed", -1)])
 def test_wrong_probabilities_and_seeds_are_refused(option, value):
     with pytest.raises(ValueError, match=f"{option} is {value}"):
@@ -156,10 +184,12 @@ def test_text_shows_states_costs_moves_and_the_outcome():
     lines = lines_of(Derivation(system, [2, 0]), Page(sentence_with([2, 0], ["we", "go"]), "x"))
     assert lines[0] == "sentence: 2 words, x"
     assert lines[2:] == [
+        LOST_LEGEND,
         "   1  | we_1 go_2 ROOT_0",
         "      SHIFT 0*  → SHIFT",
         "   2  we_1 | go_2 ROOT_0",
         "      RIGHT 2   LEFT 0*  → LEFT, go_2 → we_1",
+        "      RIGHT loses go_2 → we_1, ROOT_0 → go_2",
         "   3  | go_2 ROOT_0",
         "      SHIFT 0*  → SHIFT",
         "   4  go_2 | ROOT_0",
@@ -180,13 +210,42 @@ def test_text_shows_mistakes_and_wrong_heads():
     assert crossed == "lost arcs: 1 of 4; 1 out of reach from the start, 0 paid by moves"
 
 
+def test_text_shows_arcs_that_are_gained_and_shortens_long_lists():
+    gold = [0, 4, 0, 1]
+    derivation = Derivation(systems.load("arc_eager", single_root=False), gold, 0.5, seed=1)
+    lines = lines_of(derivation, Page(sentence_with(gold, list("abcd")), "x"))
+    assert "      LEFT loses ROOT_0 → a_1, a_1 → d_4, gains ROOT_0 → c_3" in lines
+    star = [0, *[1] * 11]
+    derivation = Derivation(systems.load("arc_eager"), star)
+    whole = lines_of(derivation, Page(sentence_with(star), "x"))
+    short = lines_of(derivation, Page(sentence_with(star), "x", width=60))
+    longest = max((line for line in whole if " loses " in line), key=len)
+    cut = short[whole.index(longest)]
+    assert cut.endswith(", …")
+    assert longest.startswith(cut.removesuffix("…"))
+    assert columns(cut) <= 60 < columns(longest)
+
+
+def test_the_legend_says_where_lost_arcs_are_not_exact_or_not_named():
+    short, long = [2, 0], range(MOST_WORDS + 1)
+    for name, gold, legend in (
+        ("swap", short, [LOST_LEGEND, NOT_EXACT]),
+        ("swap", long, [TOO_LONG]),
+        ("arc_eager", short, [LOST_LEGEND]),
+    ):
+        lines = lines_of(Derivation(systems.load(name), gold), Page(sentence_with(gold), "x"))
+        assert lines[2 : 2 + len(legend)] == legend
+        assert lines[2 + len(legend)].startswith("   1  ")
+        assert any(" loses " in line for line in lines) == (gold is short)
+
+
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_lines_are_shortened_to_the_width_and_keep_the_nearest_tokens(width):
     gold = np.array([0, *range(1, 40)])
     forms = ["的確", "naïve", "e\u0301", "word", "averyveryveryveryverylongword" * 3] * 8
     derivation = Derivation(systems.load("arc_eager"), gold, 0.3)
     page = Page(sentence_with(gold, forms), "x", width)
-    lines = lines_of(derivation, page)[2:]
+    lines = lines_of(derivation, page)[3:]
     states = [line for line in lines if " | " in line]
     assert max(map(columns, states)) <= width
     for step, line in zip(derivation, states, strict=True):
@@ -196,7 +255,7 @@ def test_lines_are_shortened_to_the_width_and_keep_the_nearest_tokens(width):
     moves = [line for line in lines if "→" in line and " | " not in line]
     assert max(map(columns, moves)) <= max(width, 80)
     whole = lines_of(derivation, page._replace(width=0))
-    assert all(f"{form}_{k}" in whole[2] for k, form in enumerate(forms, 1))
+    assert all(f"{form}_{k}" in whole[3] for k, form in enumerate(forms, 1))
 
 
 def test_control_characters_of_words_do_not_reach_the_terminal():
@@ -273,6 +332,18 @@ def test_a_wrong_arc_in_latex_names_the_gold_head_and_long_states_are_shortened(
     write_latex(derivation, Page(sentence, "arc_eager", 12), out)
     assert r"\ldots{} &" in out.getvalue()
     assert "(gold: " in out.getvalue()
+
+
+def test_latex_has_a_column_of_the_arcs_that_mistakes_lose():
+    sentence, out = sentence_with([2, 0], ["we", "go"]), io.StringIO()
+    derivation = Derivation(systems.load("arc_eager"), sentence.head, mistakes=1.0)
+    write_latex(derivation, Page(sentence, "arc_eager"), out)
+    assert r"\begin{tabular}{rrlllll}" in out.getvalue()
+    assert r"& move & arc & gold arcs lost \\" in out.getvalue()
+    arcs = r"go$_{2}$ $\rightarrow$ we$_{1}$, ROOT$_{0}$ $\rightarrow$ go$_{2}$"
+    assert rf"& RIGHT & we$_{{1}}$ $\rightarrow$ go$_{{2}}$ (gold: ROOT$_{{0}}$) & {arcs} \\" in (
+        out.getvalue()
+    )
 
 
 # --- command -------------------------------------------------------------------------------------
@@ -366,6 +437,35 @@ def test_costs_that_do_not_add_up_change_the_exit_status(command, file, monkeypa
     status, out, _ = command(file, "--mistakes", 1)
     assert status == 1
     assert "DO NOT ADD UP" in out.splitlines()[-1]
+
+
+def test_the_command_names_lost_arcs_in_every_format(command, file):
+    options = [file, "--mistakes", 1, "--seed", 1]
+    assert " loses " in command(*options)[1]
+    assert "& gold arcs lost" in command(*options, "--format", "latex")[1]
+    steps = json.loads(command(*options, "--format", "json")[1])["steps"]
+    for step in steps:
+        n_lost = {
+            move: len(arcs) - len(step["gained"][move]) for move, arcs in step["lost"].items()
+        }
+        assert n_lost == {move: cost for move, cost in step["costs"].items() if cost}
+
+
+def test_costs_of_an_own_system_that_are_not_exact_are_called_so(command, file, monkeypatch):
+    class Guessed(ArcEager):
+        """Arc-eager whose costs are said to be guesses: all moves but SHIFT cost two."""
+
+        exact = False
+
+        def cost(self, states, gold):
+            guess = [0 if move == "SHIFT" else 2 for move in self.moves]
+            return np.broadcast_to(guess, super().cost(states, gold).shape).astype(np.int32)
+
+    monkeypatch.setattr(systems, "load", lambda _name: Guessed())
+    status, out, err = command(file)
+    assert (status, err) == (0, "")
+    assert NOT_EXACT in out.splitlines()
+    assert "not exact" in out.splitlines()[-1]
 
 
 def test_help_has_examples(command):
