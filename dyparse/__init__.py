@@ -73,6 +73,9 @@ def train(*overrides: str, **options: Any) -> "TrainedRun":
     its subclasses in `dyparse.errors`, say what is wrong with options or treebank.
     """
     import dyparse.runtime.entry  # noqa: F401 - before torch, which reads its settings of threads
+    from dyparse.config.extras import require_training
+
+    require_training("dyparse.train", "hydra", "torch")
     from dyparse.training.run import train_with
 
     return train_with(overrides, options)
@@ -89,6 +92,9 @@ def evaluate(
     print(dyparse.evaluate(run.model, "ud/UD_English-LinES").all_words.las)
     print(dyparse.evaluate(run.model, "ud/UD_English-LinES", text=True).las.f1)
     """
+    from dyparse.config.extras import require_training
+
+    require_training("dyparse.evaluate", "hydra", "torch")
     from dyparse.evaluation.evaluate import evaluate_with
 
     place = _model_directory(model)
@@ -112,9 +118,11 @@ def compare(
     warning. Cells run in processes of their own: in a script, call this below
     `if __name__ == "__main__":`.
     """
+    from dyparse.config.extras import require_training
     from dyparse.runtime.launch import exit_in_imported_script
 
     exit_in_imported_script()
+    require_training("dyparse.compare", "hydra", "torch", "matplotlib", "jinja2")
     from dyparse.comparison.experiment import compare_with  # it imports torch, which is slow
 
     return compare_with(overrides, axes or {}, Path(output), experiment, jobs)

@@ -14,6 +14,7 @@ from dyparse.cli.arguments import (
     require_positive,
 )
 from dyparse.cli.report import print_summary
+from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError
 
 if TYPE_CHECKING:  # it imports torch, which is slow
@@ -98,6 +99,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train the cells that are not finished, and write the report; exit status 2 if one failed."""
+    require_training("dyparse compare", "hydra", "torch", "matplotlib", "jinja2")
     from dyparse.comparison.experiment import Report, experiment_grid, run_experiment
     from dyparse.comparison.grid import AxisError, plan
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from dyparse.cli.arguments import Commands
+from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError
 from dyparse.runtime.atomic_files import write
 
@@ -36,6 +37,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List, print or copy."""
+    require_training("dyparse conf", "hydra")
     from dyparse.config.application import config_files  # Hydra is slow to import
 
     known = config_files()

@@ -5,6 +5,7 @@ import sys
 
 from dyparse.cli.arguments import Commands
 from dyparse.config.choices import for_hydra
+from dyparse.config.extras import require_training
 from dyparse.treebank._download import MAX_BYTES, RECORD, RELEASE, URL, download
 
 
@@ -42,6 +43,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Download the treebank, and print where it is and how to train on it."""
+    require_training("dyparse download", "requests")
     directory = download(
         options.name,
         root=options.root,

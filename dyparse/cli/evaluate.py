@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from dyparse.cli.arguments import Commands
 from dyparse.cli.hydra_command import run_hydra_command
+from dyparse.config.extras import require_training
 from dyparse.runtime.entry import clear_errors
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def register(commands: Commands) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Evaluate with the options of a command line."""
+    require_training("dyparse evaluate", "hydra", "torch")
     return run_hydra_command(evaluate_as_configured, "evaluate", arguments)
 
 

@@ -13,6 +13,7 @@ from dyparse.cli.arguments import (
     checked_licence,
 )
 from dyparse.config.choices import import_modules
+from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError
 
 
@@ -46,6 +47,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the wheel, and print how it is used."""
+    require_training("dyparse package", "torch", "packaging")
     from dyparse.model.checkpoint import in_half_precision
     from dyparse.model.checkpoint_files import ModelFiles, require_directory
     from dyparse.model.sources import find_model, normalized

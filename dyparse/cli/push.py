@@ -13,6 +13,7 @@ from dyparse.cli.arguments import (
     checked_licence,
 )
 from dyparse.config.choices import import_modules
+from dyparse.config.extras import require_libraries
 
 
 def register(commands: Commands) -> None:
@@ -45,6 +46,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Upload model and card, and print their address."""
+    require_libraries("dyparse push", "train,hub", "torch", "packaging")
     from dyparse.model.checkpoint import in_half_precision
     from dyparse.model.checkpoint_files import ModelFiles, require_directory
     from dyparse.model.hub import HubModel

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dyparse.cli.arguments import Commands, add_baseline, chosen_baseline
+from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError
 from dyparse.runtime.console import shows_colours, standard_output
 
@@ -41,6 +42,7 @@ def register(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the report; print its main table, and where it is."""
+    require_training("dyparse report", "matplotlib", "jinja2")
     from dyparse.comparison.summary import TITLE, missing_note, report_on
     from dyparse.evaluation.run_result import RESULT, finished_results, unfinished_runs
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from dyparse.cli.arguments import Commands
 from dyparse.cli.hydra_command import run_hydra_command
+from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError
 from dyparse.runtime.entry import clear_errors
 
@@ -22,6 +23,7 @@ def register(commands: Commands) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Train with the options of a command line."""
+    require_training("dyparse train", "hydra", "torch")
     require_multirun(arguments)
     try:
         return run_hydra_command(train_as_configured, "train", arguments)

@@ -27,6 +27,7 @@ PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 REMEDIES = {  # for names that people expect
     ("exploration", "dynamic"): "training with a dynamic oracle is dagger_replay, which is the "
     "default, explore, dagger, sample or curriculum",
+    ("encoder", "transformer"): "install it: pip install 'dyparse[transformers]'",
     ("hydra/sweeper", "optuna"): "install it: pip install 'dyparse[optuna]'",
     ("hydra/launcher", "joblib"): "install it: pip install 'dyparse[joblib]'",
     ("hydra/launcher", "submitit_slurm"): "install it: pip install 'dyparse[submitit]'",
@@ -57,7 +58,20 @@ def find(folder: str, name: str) -> Any:
     if name not in names(folder):
         found = remedy(folder, name, names(folder))
         raise ValueError(f"no {folder} {name[:LONGEST_PATH]!r}; {found}")
-    return _alternative(folder, importlib.import_module(f"dyparse.{folder}.{name}"))
+    return _alternative(folder, _own_module(folder, name))
+
+
+def _own_module(folder: str, name: str) -> ModuleType:
+    """The module of an alternative; NotImportedError if it needs a library that is not there."""
+    try:
+        return importlib.import_module(f"dyparse.{folder}.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("dyparse."):  # no library, but a fault of the package
+            raise
+        install = REMEDIES.get((folder, name), "install it: pip install 'dyparse[train]'")
+        raise NotImportedError(
+            f"{folder} {name} needs {error.name}, which is not installed; {install}"
+        ) from error
 
 
 def find_class(folder: str, path: str) -> Any:

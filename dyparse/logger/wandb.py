@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError, DyparseWarning
 
 MODES = ("auto", "online", "offline")
@@ -48,6 +49,7 @@ class WandbLogger:
     timeout_seconds: float = 120.0
 
     def __post_init__(self) -> None:
+        require_training("logger=wandb", "wandb")
         if self.mode not in MODES:
             raise ValueError(f"logger.mode is {self.mode!r}, expected one of {', '.join(MODES)}")
         if not 0 < self.timeout_seconds < math.inf:

@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 
 from dyparse.config.build import construct, describe, restore
 from dyparse.config.choices import NotImportedError, no_new_imports, outside_modules
+from dyparse.config.extras import is_installed, require_libraries
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.errors import CheckpointError, ConfigError
 from dyparse.head._analyses import Analyses
@@ -180,10 +181,18 @@ def explaining_choices(files: ModelFiles) -> Iterator[None]:
 
 def read_checkpoint(directory: str | Path) -> ModelParts:
     """The model that `write_checkpoint` wrote; CheckpointError says what is wrong with it."""
+    require_torch(directory)
     opened = open_model(directory)
     with explaining_choices(opened.files):
         network = _network(opened)
     return finished(opened, network, network.encoder.files())
+
+
+def require_torch(directory: str | Path) -> None:
+    """ConfigError or CheckpointError if torch, which this model is to be run with, is missing."""
+    if not is_installed("torch"):
+        open_model(directory)  # its encoder may need more, and says so
+    require_libraries(f"{directory}: this encoder, precision or device", "torch", "torch")
 
 
 def finished(

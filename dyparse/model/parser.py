@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
+from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING, require_precision
 from dyparse.data.batch import Collator, n_words
 from dyparse.data.columns.confidences import with_confidences
@@ -26,7 +27,7 @@ from dyparse.encoder import new_files
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
 from dyparse.feature import missing_columns
 from dyparse.head import LABELS
-from dyparse.model.checkpoint import read_checkpoint, write_checkpoint
+from dyparse.model.checkpoint import read_checkpoint, require_torch, write_checkpoint
 from dyparse.model.compiled_model import CompiledModel, read_compiled
 from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
 from dyparse.model.inputs import (
@@ -148,6 +149,7 @@ class Parser:
 
     def save(self, directory: Path, metrics: dict[str, Any]) -> None:
         """Write the parser as a model directory."""
+        require_libraries("saving a model", "torch", "torch")
         parts = self.parts
         if isinstance(parts.network, CompiledModel):  # its weights are rounded
             parts = replace(parts, network=read_checkpoint(parts.network.directory).network)
@@ -349,6 +351,7 @@ class Parser:
 
 def read_on_device(directory: str | Path, device: str) -> ModelParts:
     """A model with torch's network, on a device."""
+    require_torch(directory)
     from dyparse.runtime.device import find_device
 
     found = find_device(device)
