@@ -47,7 +47,7 @@ $(VENV)/bin/python:
 
 # Stamps: pip runs again only if pyproject.toml is newer.
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install -e .
+	$(VENV)/bin/python -m pip install -e ".[train]"
 	touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/bin/python
@@ -56,7 +56,7 @@ $(VENV)/installed-test: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -e ".[docs]"
-	touch $@ $(VENV)/installed
+	touch $@
 
 $(VENV)/installed-slowtest: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install -e ".[test,fuzz]"

@@ -248,7 +248,9 @@ def _reproduction(model: Described, name: str) -> str:
     if not (train and model.treebank):
         return ""
     is_ud = model.treebank.startswith("UD_")
-    commands = [f"dyparse download {model.treebank}"] if is_ud else []
+    commands = [f"pip install {shlex.quote(model.requirement('train'))}"]
+    if is_ud:
+        commands.append(f"dyparse download {model.treebank}")
     commands.append(train)
     if is_ud or model.treebank == SAMPLE:
         commands.append(f"dyparse evaluate model={name} treebank={model.treebank}")

@@ -81,6 +81,9 @@ def test_its_commands_are_valid_and_train_with_the_options_of_the_run(
     assert [words[0] for words in commands] == ["parse", "download", "train", "evaluate"]
     for words in commands:
         require_valid(words)
+    before = r"^pip install .*\n(?=dyparse (?:parse|download))"
+    installs = re.findall(before, card.page, re.MULTILINE)
+    assert installs == ["pip install 'dyparse[hub]'\n", "pip install 'dyparse[train]'\n"]
     again = compose_options("train", with_named_treebanks(commands[2][1:]))
     assert differences(OmegaConf.load(trained / "config.yaml"), again) == []
 
