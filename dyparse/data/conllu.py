@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from dyparse.data.columns.cells import FIELDS
+from dyparse.data.columns.rows import BYTE_ORDER_MARK
 from dyparse.data.conllu_rules import MalformedError, check_columns, tree_heads, word_indices
-from dyparse.data.sentence import BYTE_ORDER_MARK, COLUMN, NONE, Sentence
+from dyparse.data.sentence import COLUMN, NONE, Sentence
 from dyparse.errors import EmptyFileError, TreebankError
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"

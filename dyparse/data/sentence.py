@@ -18,9 +18,9 @@ from dyparse.data.columns.cells import (
     require_text,
     sound_columns,
     token_range,
-    word_ids,
 )
 from dyparse.data.columns.heads import is_projective
+from dyparse.data.columns.rows import BYTE_ORDER_MARK, rows_of_trees, rows_with
 from dyparse.data.sentence_json import sentence_json
 from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
@@ -33,7 +33,6 @@ HEAD, DEPREL = FIELDS.index("head"), FIELDS.index("deprel")
 COLUMN = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": HEAD, "label": DEPREL}
 MOST_WORDS = 2000  # for oracles, whose time grows with the cube of the length or faster
 NOTEBOOK_WIDTH = 960  # pixels; longer sentences are drawn in several rows
-BYTE_ORDER_MARK = "\ufeff"
 TEXT = re.compile(r"#\s*text\s*=\s*(.*\S)")
 
 
@@ -144,31 +143,14 @@ class Sentence:
         """The sentence in CoNLL-U: byte for byte as it was read, except for changed columns."""
         if not self.changed:
             return "".join(self.lines)
-        rows = self._tree_rows() if {"head", "label"} <= {*self.changed} else self._other_rows()
-        lines = list(self.lines)
+        old, lines = [self.lines[index] for index in self.word_lines], list(self.lines)
+        if {"head", "label"} <= {*self.changed}:
+            rows = rows_of_trees(old, [self._as_text(name) for name in COLUMN])
+        else:  # the tree may be in the lines only
+            rows = rows_with(old, {COLUMN[name]: self._as_text(name) for name in self.changed})
         for index, row in zip(self.word_lines, rows, strict=True):
             lines[index] = row
         return "".join(lines)
-
-    def _tree_rows(self) -> Iterator[str]:
-        """The lines of its words, if the tree has changed: only DEPS and MISC come from `lines`."""
-        ids = word_ids(len(self))
-        if self.lines[self.word_lines[0]].startswith(BYTE_ORDER_MARK):
-            ids[0] = BYTE_ORDER_MARK + ids[0]
-        heads = self._as_text("head")
-        columns = (self.form, self.lemma, self.upos, self.xpos, self.feats, heads, self.label)
-        ends = [self.lines[index].rsplit("\t", 2) for index in self.word_lines]
-        deps, misc = [end[1] for end in ends], [end[2] for end in ends]
-        return map("\t".join, zip(ids, *columns, deps, misc, strict=True))
-
-    def _other_rows(self) -> Iterator[str]:
-        """The lines of its words, if the tree may be in the lines only."""
-        columns = [(COLUMN[name], self._as_text(name)) for name in self.changed]
-        for word, index in enumerate(self.word_lines):
-            cells = self.lines[index].split("\t")
-            for number, values in columns:
-                cells[number] = values[word]
-            yield "\t".join(cells)
 
     def to_json(self) -> str:
         """The sentence as one line of JSON: an object with sent_id, text, tokens and

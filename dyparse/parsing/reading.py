@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 
+from dyparse.data.columns.rows import BYTE_ORDER_MARK
 from dyparse.data.conllu import Block, Source, opened, read_blocks, to_sentence
 from dyparse.data.malformed import Skipped
-from dyparse.data.sentence import BYTE_ORDER_MARK, Sentence
+from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError, TreebankError
 from dyparse.tokenizer._passages import line_passages, passages
 

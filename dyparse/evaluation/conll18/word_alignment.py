@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.data.sentence import BYTE_ORDER_MARK, Sentence
+from dyparse.data.columns.rows import BYTE_ORDER_MARK
+from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
 
 UNALIGNED = -1
