@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from dyparse.cli.arguments import STDIN, input_source
+from dyparse.data.columns.rows import BYTE_ORDER_MARK
 from dyparse.data.conllu import SENT_ID, Block, read_blocks, to_sentence
-from dyparse.data.sentence import BYTE_ORDER_MARK, MOST_WORDS, Sentence
+from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import TreebankError
 from dyparse.treebank._names import files_of
 
