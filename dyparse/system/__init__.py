@@ -23,6 +23,7 @@ Modules whose names start with an underscore are shared by several systems, or a
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -116,6 +117,7 @@ class System:
     moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
     exact: ClassVar[bool] = True  # cost is exact for every gold tree; see also `is_exact`
+    needs: ClassVar[Mapping[str, str]] = {}  # what must be there for a move, in words
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every system is one

@@ -19,6 +19,7 @@ Two oracles, both exact where they are used:
 * best gains, a dynamic programme over the positions of the buffer, for everything else.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -79,6 +80,12 @@ class ArcEager(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "RIGHT", "LEFT", "REDUCE")
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word at the front of the buffer",
+        "RIGHT": "a word at the front of the buffer and a token on the stack",
+        "LEFT": "a word without head on top of the stack, and a token in the buffer",
+        "REDUCE": "a word with a head on top of the stack",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",

@@ -15,6 +15,7 @@ head, which is all that the recursion needs to know; so it is exact for non-proj
 where counting lost arcs is not.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -58,6 +59,11 @@ class ArcHybrid(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word in the buffer",
+        "LEFT": "a word on top of the stack and one in the buffer",
+        "RIGHT": "a word on top of the stack",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",

@@ -13,6 +13,7 @@ The oracle is the search of `_removal_search`. From the start it loses what the 
 tree lacks.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -58,6 +59,11 @@ class ArcStandard(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word in the buffer",
+        "LEFT": "two words on top of the stack",
+        "RIGHT": "a word on top of the stack",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",

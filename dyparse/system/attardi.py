@@ -18,6 +18,7 @@ The oracle is the search of `_removal_search`. The paper's table asks for a gold
 system can build; the search does not.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -65,6 +66,13 @@ class Attardi(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "LEFT2", "RIGHT2")
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word in the buffer",
+        "LEFT": "two words on top of the stack",
+        "RIGHT": "a word on top of the stack",
+        "LEFT2": "three words on top of the stack",
+        "RIGHT2": "two words on top of the stack",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",

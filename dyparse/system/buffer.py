@@ -21,6 +21,7 @@ last two moves cross arcs over b. The paper has a static oracle. Here are two dy
   plans no longer gaps than `gap`, and a cost may be off where only a longer one saves an arc.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -89,6 +90,16 @@ class Buffer(System):
         "LEFT_NONPROJECTIVE",
         "RIGHT_NONPROJECTIVE",
     )
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word at the front of the buffer",
+        "RIGHT": "a word at the front of the buffer and a word on the stack",
+        "LEFT": "a word without head on top of the stack",
+        "REDUCE": "a word with a head on top of the stack",
+        "LEFT_BUFFER": "a word at the front of the buffer and a token after it",
+        "RIGHT_BUFFER": "two words at the front of the buffer",
+        "LEFT_NONPROJECTIVE": "a word without head on the stack and two tokens in the buffer",
+        "RIGHT_NONPROJECTIVE": "a word on the stack and two words at the front of the buffer",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",

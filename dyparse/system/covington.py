@@ -20,6 +20,7 @@ still become the head of everything. From then on words without head in λ2 are 
 one, which will be the root, and n has to get below it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -67,6 +68,12 @@ class Covington(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "NO_ARC", "LEFT", "RIGHT")
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word in the buffer",
+        "NO_ARC": "a word in λ1",
+        "LEFT": "a last word of λ1 that has no head and does not dominate the front of the buffer",
+        "RIGHT": "a front of the buffer that has no head and does not dominate the last word of λ1",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",

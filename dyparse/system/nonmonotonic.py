@@ -19,6 +19,7 @@ gains for everything else. Training prefers, among the moves of cost 0, those th
 cost nothing in monotonic arc-eager too, where there are any (section 6 of the paper).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -75,6 +76,12 @@ class NonMonotonic(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = monotonic.ArcEager.moves
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word at the front of the buffer",
+        "RIGHT": "a word at the front of the buffer and a word on the stack",
+        "LEFT": "a word on top of the stack; without `left_arc` one that has no head",
+        "REDUCE": "a word with a head on top of the stack; with `reduce` also one without",
+    }
     slots: ClassVar[tuple[str, ...]] = monotonic.ArcEager.slots
 
     @property

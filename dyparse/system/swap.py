@@ -33,6 +33,7 @@ for states that only errors lead to:
   SWAP can undo.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -82,6 +83,12 @@ class Swap(System):
     single_root: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "SWAP")
+    needs: ClassVar[Mapping[str, str]] = {
+        "SHIFT": "a word in the buffer",
+        "LEFT": "a word on top of the stack and one in the buffer",
+        "RIGHT": "a word on top of the stack",
+        "SWAP": "a word on top of the stack that is left of the front of the buffer in the text",
+    }
     slots: ClassVar[tuple[str, ...]] = (
         "s0",
         "s1",
