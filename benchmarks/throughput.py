@@ -39,6 +39,7 @@ from dyparse.encoder.bilstm import BiLSTM
 from dyparse.encoder.transformer import Transformer
 from dyparse.runtime.device import find_device
 from dyparse.loss.set_nll import SetNLL
+from dyparse.tensors.adamw import AdamW
 from dyparse.tensors.moving_average import MovingAverage
 from dyparse.model.sizes import ScorerSizes
 from dyparse.model.parser import Parser
@@ -335,7 +336,7 @@ def training_stages(bench: Bench) -> str:
         (torch.autograd, "grad", "backward"),
         (torch.Tensor, "backward", "backward"),
         (Optimizer, "clip_gradients", "optimizer: clipping"),
-        (torch.optim.AdamW, "step", "optimizer"),
+        (AdamW, "step", "optimizer"),
         (MovingAverage, "follow", "optimizer: averaging"),
     ]
     words, start = 0, time.perf_counter()

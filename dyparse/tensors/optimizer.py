@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
-import torch
 from torch import nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from dyparse.tensors.adamw import AdamW
 from dyparse.tensors.moving_average import MovingAverage
 
 M = TypeVar("M", bound=nn.Module)
@@ -40,13 +40,8 @@ class Optimizer(Generic[M]):
         with_parameters = [(parameters, rate) for parameters, rate in groups if parameters]
         trained = {p for parameters, rate in with_parameters if rate > 0 for p in parameters}
         self.trained = [p for p in model.parameters() if p in trained]
-        self.adamw = torch.optim.AdamW(
-            [{"params": parameters, "rate": rate} for parameters, rate in with_parameters],
-            lr=settings.learning_rate,
-            betas=(settings.beta1, settings.beta2),
-            weight_decay=settings.weight_decay,
-            fused=True,
-        )
+        betas = (settings.beta1, settings.beta2)
+        self.adamw = AdamW(with_parameters, betas, settings.weight_decay)
         self.average = MovingAverage(model, settings.average_decay)
         self.learning_rate = settings.learning_rate  # of the last step
 
@@ -57,10 +52,8 @@ class Optimizer(Generic[M]):
     def step(self, learning_rate: float) -> None:
         """One step at this learning rate; the averaged weights follow."""
         self.learning_rate = learning_rate
-        for group in self.adamw.param_groups:
-            group["lr"] = learning_rate * group["rate"]
         self.clip_gradients()
-        self.adamw.step()
+        self.adamw.step(learning_rate)
         self.average.follow(self.model)
 
     def clip_gradients(self) -> None:
@@ -74,7 +67,7 @@ class Optimizer(Generic[M]):
     def state_dict(self) -> dict[str, Any]:
         """The state to resume from."""
         return {
-            "adamw": self.adamw.state_dict(),
+            "adamw": self.adamw.state(),
             "average": self.average.state_dict(),
             "updates": self.average.updates,
             "learning_rate": self.learning_rate,
@@ -82,7 +75,7 @@ class Optimizer(Generic[M]):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resume from a state."""
-        self.adamw.load_state_dict(state["adamw"])
+        self.adamw.load_state(state["adamw"])
         self.average.load_state_dict(state["average"])
         self.average.updates = state["updates"]
         self.learning_rate = state["learning_rate"]
