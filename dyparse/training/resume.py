@@ -13,19 +13,19 @@ import time
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 
 from dyparse.errors import CheckpointError, DyparseWarning
-from dyparse.runtime.atomic_files import write
+from dyparse.runtime.atomic_files import replacing, write
 from dyparse.runtime.signals import Stopped, StopRequest
 from dyparse.tensors.moving_average import learned_state, load_learned_state
 from dyparse.training.replay_buffer import CompactStates
 from dyparse.training.session import Session
 
 NAME, DONE = "training.state", "training.done"
-VERSION = b"dyparse training 2 "
+VERSION = b"dyparse training 3 "
 
 
 @dataclass
@@ -84,9 +84,7 @@ class TrainingFile:
         }
         self.last = time.monotonic()
         try:
-            packed = io.BytesIO()
-            torch.save(content, packed)
-            write(self.path, sealed(packed.getvalue()))
+            save_sealed(self.path, content)
             self.saved = str(progress)
         except (OSError, MemoryError) as error:
             reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
@@ -174,16 +172,50 @@ class TrainingFile:
         self.path.unlink(missing_ok=True)
 
 
-def sealed(data: bytes) -> bytes:
-    """The data behind a line with version and checksum: torch does not notice a changed weight."""
-    return _seal(data) + b"\n" + data
+class HashedFile:
+    """A file for torch to write to, with the checksum of what it wrote.
+
+    An error is kept for later: torch answers one in the middle of its work with errors of its own.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.hash = file, hashlib.sha256()
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        """Write, unless that has failed before."""
+        self.hash.update(data)
+        try:
+            if not self.error:
+                self.file.write(data)
+        except OSError as error:
+            self.error = error
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing: the file is flushed when it is closed."""
+
+
+def save_sealed(path: Path, content: dict[str, Any]) -> None:
+    """What torch saves, behind a line with version and checksum: it does not notice a changed
+    weight. Written tensor by tensor, for the content is large.
+    """
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        hashed = HashedFile(file)
+        file.write(seal(hashed.hash.hexdigest()))  # as long as the right one
+        torch.save(content, hashed)  # type: ignore[arg-type]  # it only writes
+        if hashed.error:
+            raise hashed.error
+        file.seek(0)
+        file.write(seal(hashed.hash.hexdigest()))
 
 
 def _unsealed(content: bytes) -> bytes | None:
-    """The data of `sealed`; None if it is of another version or has changed."""
-    seal, _, data = content.partition(b"\n")
-    return data if seal == _seal(data) else None
+    """The data behind a seal; None if it is of another version or has changed."""
+    line, _, data = content.partition(b"\n")
+    return data if line + b"\n" == seal(hashlib.sha256(data).hexdigest()) else None
 
 
-def _seal(data: bytes) -> bytes:
-    return VERSION + hashlib.sha256(data).hexdigest().encode()
+def seal(checksum: str) -> bytes:
+    """The first line of a file."""
+    return VERSION + checksum.encode() + b"\n"

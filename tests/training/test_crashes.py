@@ -109,14 +109,10 @@ def test_a_signal_saves_the_training_and_the_same_command_resumes_it(
 def test_where_the_state_cannot_be_saved_training_continues_with_a_warning(
     undisturbed, tmp_path, monkeypatch
 ):
-    real = training_state.write
+    def full(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    def full(path, content):
-        if path.name == NAME:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        real(path, content)
-
-    monkeypatch.setattr(training_state, "write", full)
+    monkeypatch.setattr(training_state, "replacing", full)
     with pytest.warns(DyparseWarning, match=r"No space left .* continues and is not saved yet"):
         train_here(tmp_path / "run")
     assert outcome(tmp_path / "run") == undisturbed[0]

@@ -1,8 +1,10 @@
 """A training that is interrupted resumes: to the same weights and figures as an undisturbed one."""
 
+import hashlib
 import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -15,11 +17,11 @@ import torch
 from helpers.tiny import PROJECT, fresh_parser, plan, run, sample
 from safetensors.torch import load_file
 
-from dyparse.errors import CheckpointError
+from dyparse.errors import CheckpointError, DyparseWarning
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
 from dyparse.training import loop
-from dyparse.training.resume import NAME, TrainingFile, sealed
+from dyparse.training.resume import NAME, Progress, TrainingFile, seal
 from dyparse.training.session import Session
 from dyparse.training.settings import TrainingSettings
 
@@ -38,6 +40,11 @@ SMALL = [
     ),
     *("encoder.hidden=20", "encoder.layers=1", "network.hidden=20", "trainer.precision=float32"),
 ]
+
+
+def sealed(data):
+    """A state's file with this content, intact or not."""
+    return seal(hashlib.sha256(data).hexdigest()) + data
 
 
 def without_times(curve):
@@ -136,6 +143,21 @@ def test_a_state_of_which_a_single_bit_has_changed_is_refused(tmp_path):
             TrainingFile(path, "options").fits()
     path.write_bytes(sound)
     assert TrainingFile(path, "options").fits()
+
+
+def test_a_disk_that_is_full_halfway_leaves_the_old_state(tmp_path):
+    path, task = tmp_path / NAME, plan(TRAIN, DEV)
+    train(task, TrainingFile(path, "options"), stop_after=1)
+    sound, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = TrainingFile(path, "options")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))  # bytes
+    try:
+        with pytest.warns(DyparseWarning, match=r"File too large; the training continues"):
+            file.save(Session(SETTINGS, fresh_parser(TRAIN), task), Progress())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [p.name for p in tmp_path.iterdir()] == [NAME]
+    assert path.read_bytes() == sound
 
 
 def test_a_state_that_would_run_code_is_refused(tmp_path):
