@@ -72,9 +72,10 @@ def train(*overrides: str, **options: Any) -> "TrainedRun":
     random generators of Python, numpy and torch. DyparseError, and
     its subclasses in `dyparse.errors`, say what is wrong with options or treebank.
     """
-    import dyparse.runtime.entry  # noqa: F401 - before torch, which reads its settings of threads
     from dyparse.config.extras import require_training
+    from dyparse.runtime.entry import limit_shape_caches
 
+    limit_shape_caches()  # before torch is imported
     require_training("dyparse.train", "hydra", "torch")
     from dyparse.training.run import train_with
 

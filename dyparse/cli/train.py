@@ -7,7 +7,7 @@ from dyparse.cli.arguments import Commands
 from dyparse.cli.hydra_command import run_hydra_command
 from dyparse.config.extras import require_training
 from dyparse.errors import ConfigError
-from dyparse.runtime.entry import clear_errors
+from dyparse.runtime.entry import clear_errors, limit_shape_caches
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -47,6 +47,7 @@ def train_as_configured(config: "DictConfig") -> float | None:
 
     A launcher may run this in another process.
     """
+    limit_shape_caches()
     with clear_errors():
         from dyparse.training.run import train  # it imports torch, which is slow
 

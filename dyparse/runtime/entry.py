@@ -90,8 +90,8 @@ def limit_shape_caches() -> None:
     """Limit torch's caches of compiled shapes, for programs that meet ever new shapes.
 
     Two layers of torch keep what they compiled for each of the last 1,024 shapes. In a long text
-    hardly two batches have the same shape, so memory would grow with it; training meets the same
-    shapes again in every epoch and needs no limit. To be called before torch is imported.
+    hardly two batches have the same shape, so memory would grow with it. So it does in training,
+    for batches have ever new numbers of states. To be called before torch is imported.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     os.environ.setdefault("LRU_CACHE_CAPACITY", "32")

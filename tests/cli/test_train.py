@@ -1,10 +1,12 @@
 """`dyparse train -m`: searches by Optuna, and what is printed if a run fails."""
 
+import os
+
 import pytest
 from helpers.messages import assert_one_message
 
 from dyparse.cli.sweep import SweepTable
-from dyparse.cli.train import require_multirun
+from dyparse.cli.train import require_multirun, train_as_configured
 from dyparse.config.application import compose_options
 
 SEARCH = "hydra/sweeper=optuna"
@@ -45,3 +47,16 @@ def test_finished_runs_are_listed_also_if_another_one_fails(tmp_path, monkeypatc
     assert f"report    dyparse report $(cat outputs/{runs.name})" in out
     assert out.count("report    dyparse report") == 1
     assert "LAS" in out.rpartition("evaluate  dyparse")[2]
+
+
+def test_training_keeps_few_compiled_shapes_unless_told_otherwise(monkeypatch):
+    names = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"
+    for name in names:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("dyparse.training.run.train", lambda _config: {})
+    train_as_configured(None)
+    assert [os.environ[name] for name in names] == ["32", "32"]
+    monkeypatch.setenv(names[0], "1024")
+    train_as_configured(None)
+    assert os.environ[names[0]] == "1024"
