@@ -50,13 +50,14 @@ def load(
     kernels serve where they can, without torch, in int8 where the processor can, else torch in
     float32, which gives the same trees on every machine.
     """
-    from dyparse.runtime.entry import limit_shape_caches
+    from dyparse.runtime.entry import collecting_no_garbage, limit_shape_caches
 
     limit_shape_caches()  # before torch is imported
-    from dyparse.model.parser import Parser  # only here: `import dyparse.system` needs no torch
+    with collecting_no_garbage():
+        from dyparse.model.parser import Parser  # only here: `import dyparse.system` has no torch
 
-    place = _model_directory(directory)
-    parser = Parser.load(place, device, precision or "auto", keep=keep, confidence=confidence)
+        place = _model_directory(directory)
+        parser = Parser.load(place, device, precision or "auto", keep=keep, confidence=confidence)
     if precision is None and not parser.is_compiled:
         return replace(parser, precision="float32")
     return parser

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, overload
 
 from dyparse.data.columns.attributes import HEAD_CONFIDENCE, LABEL_CONFIDENCE, probability
@@ -20,7 +21,7 @@ from dyparse.data.columns.cells import (
     token_range,
 )
 from dyparse.data.columns.heads import is_projective
-from dyparse.data.columns.rows import BYTE_ORDER_MARK, rows_of_trees, rows_with
+from dyparse.data.columns.rows import BYTE_ORDER_MARK, lines_with, rows_of_trees, rows_with
 from dyparse.data.sentence_json import sentence_json
 from dyparse.data.word_rules import word_spans
 from dyparse.errors import TreebankError
@@ -133,24 +134,25 @@ class Sentence:
 
     def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> Sentence:
         """The same sentence with other columns, named like its attributes: head, label, upos, …"""
+        n_words = len(self)
         for name, values in columns.items():
-            if len(values) != len(self):
-                raise ValueError(f"{self.place} has {len(self)} words; got {len(values)} of {name}")
-        lists: dict[str, Any] = {name: list(values) for name, values in columns.items()}
-        return replace(self, **lists, changed=tuple(dict.fromkeys([*self.changed, *columns])))
+            if len(values) != n_words:
+                raise ValueError(f"{self.place} has {n_words} words; got {len(values)} of {name}")
+        values_of: dict[str, Any] = dict(zip(ATTRIBUTES, all_attributes(self), strict=True))
+        values_of |= {name: list(values) for name, values in columns.items()}
+        values_of["changed"] = tuple(dict.fromkeys([*self.changed, *columns]))
+        return Sentence(**values_of)  # `replace` is slow
 
     def to_conllu(self) -> str:
         """The sentence in CoNLL-U: byte for byte as it was read, except for changed columns."""
         if not self.changed:
             return "".join(self.lines)
-        old, lines = [self.lines[index] for index in self.word_lines], list(self.lines)
+        old = [self.lines[index] for index in self.word_lines]
         if {"head", "label"} <= {*self.changed}:
             rows = rows_of_trees(old, [self._as_text(name) for name in COLUMN])
         else:  # the tree may be in the lines only
             rows = rows_with(old, {COLUMN[name]: self._as_text(name) for name in self.changed})
-        for index, row in zip(self.word_lines, rows, strict=True):
-            lines[index] = row
-        return "".join(lines)
+        return "".join(lines_with(self.lines, self.word_lines, rows))
 
     def to_json(self) -> str:
         """The sentence as one line of JSON: an object with sent_id, text, tokens and
@@ -259,6 +261,10 @@ class Sentence:
             word_lines=word_lines,
             sent_id=sent_id,
         )
+
+
+ATTRIBUTES = tuple(attribute.name for attribute in fields(Sentence))
+all_attributes = attrgetter(*ATTRIBUTES)
 
 
 class Token:

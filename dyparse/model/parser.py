@@ -330,9 +330,11 @@ class Parser:
         predicted = self.network.predict(encoded, heads, words, analyses, self.precision)
         for name, head in self.network.head_items():
             for s, row, of_sentence in zip(sentences, predicted[name], columns, strict=True):
-                new = head.columns(s, row[1 : len(s) + 1])
-                kept = {name: filled_in(s, name, new[name]) for name in self.keep if name in new}
-                of_sentence |= new | kept
+                of_sentence.update(head.columns(s, row[1 : len(s) + 1]))
+        for kept in self.keep:
+            for s, new in zip(sentences, columns, strict=True):
+                if kept in new:
+                    new[kept] = filled_in(s, kept, new[kept])
         return [s.with_columns(new) for s, new in zip(sentences, columns, strict=True)]
 
     def head_figures(

@@ -8,11 +8,13 @@ from dyparse.config.choices import import_modules
 from dyparse.data.malformed import STOP
 from dyparse.errors import CheckpointError
 from dyparse.model.checkpoint_files import digest_of_model
-from dyparse.runtime.entry import limit_shape_caches
+from dyparse.runtime.entry import collecting_no_garbage, limit_shape_caches
 from dyparse.runtime.threads import use_threads
 
 if TYPE_CHECKING:  # torch is slow to import, and only processes that parse need it
     from dyparse.model.parser import Parser
+
+NEW_OBJECTS = 100_000  # some windows of sentences, which are no garbage of the kind looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +39,16 @@ class Settings:
 def load_parser(settings: Settings) -> "Parser":
     """The parser on its device, with its threads; DyparseError if one of them is not available."""
     limit_shape_caches()  # before anything imports torch
-    import_modules(settings.imports)
-    from dyparse.model.parser import Parser
+    with collecting_no_garbage():
+        import_modules(settings.imports)
+        from dyparse.model.parser import Parser
 
-    use_threads(settings.threads)
-    keep = filter(None, settings.keep.replace(" ", "").lower().split(","))
-    how = (settings.precision, settings.decoding, keep)
-    parser = Parser.load(settings.model, settings.device, *how, confidence=settings.confidence)
-    gc.freeze()  # libraries and the model stay; looking through them for garbage takes long
+        use_threads(settings.threads)
+        keep = filter(None, settings.keep.replace(" ", "").lower().split(","))
+        how = (settings.precision, settings.decoding, keep)
+        parser = Parser.load(settings.model, settings.device, *how, confidence=settings.confidence)
+        gc.freeze()  # libraries and the model stay; looking through them for garbage takes long
+    gc.set_threshold(NEW_OBJECTS)
     if settings.digest and digest_of_model(settings.model) != settings.digest:
         raise CheckpointError(
             f"{settings.model}: not the model that the command started with: it was replaced, or "

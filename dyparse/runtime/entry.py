@@ -1,5 +1,6 @@
 """The start of every program: errors as one message, and environment variables for torch."""
 
+import gc
 import os
 import sys
 import warnings
@@ -112,3 +113,15 @@ def _write(text: str) -> None:
 def _is_first_here() -> bool:
     """Whether this is the first, or the only, process of a training on its machine."""
     return not launched() or os.environ.get("LOCAL_RANK", os.environ["RANK"]) == "0"
+
+
+@contextmanager
+def collecting_no_garbage() -> Iterator[None]:
+    """No garbage collection in the body: imports and models make many objects, and all stay."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 
 import pytest
@@ -9,7 +10,7 @@ from helpers.tiny import sample
 
 from dyparse.data.sentence import Sentence
 from dyparse.errors import TreebankError
-from dyparse.parsing.settings import Settings
+from dyparse.parsing.settings import Settings, load_parser
 from dyparse.parsing.stream import Totals, parse_stream, warn_of_missing_tags, write_sentences
 
 DEV = sample("dev")[:5]
@@ -44,6 +45,22 @@ def test_the_first_sentence_without_tags_is_noted_when_it_is_read(parser, settin
     with pytest.raises(TreebankError, match="malformed"):
         list(parse_stream(parser, sentences(), settings, totals))
     assert noted == [totals.missing] == [("UPOS",)]
+
+
+def test_no_garbage_is_looked_for_while_windows_of_sentences_are_read(settings):
+    """Sentences are no garbage of the kind that is looked for; the model is not looked through."""
+    before, was_frozen = gc.get_threshold(), gc.get_freeze_count()
+    try:
+        load_parser(settings)
+        assert gc.get_freeze_count() > was_frozen
+        assert gc.isenabled()
+        looked = sum(generation["collections"] for generation in gc.get_stats())
+        held = [sentence.with_columns({"upos": sentence.upos}) for sentence in DEV * 1000]
+        assert sum(generation["collections"] for generation in gc.get_stats()) == looked
+        assert len(held) == 5000
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def test_totals_note_the_first_missing_columns_only():

@@ -1,6 +1,6 @@
 """Lines of words, written with other columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dyparse.data.columns.cells import word_ids
 
@@ -24,3 +24,16 @@ def rows_with(lines: Sequence[str], columns: Mapping[int, list[str]]) -> Iterato
         for number, values in columns.items():
             cells[number] = values[word]
         yield "\t".join(cells)
+
+
+def lines_with(
+    lines: Sequence[str], word_lines: Sequence[int], rows: Iterable[str]
+) -> Sequence[str]:
+    """The lines of a sentence, with these rows instead of the lines of its words."""
+    first, last = word_lines[0], word_lines[-1]
+    if last - first < len(word_lines):  # nothing between the words
+        return [*lines[:first], *rows, *lines[last + 1 :]]
+    found = list(lines)
+    for index, row in zip(word_lines, rows, strict=True):
+        found[index] = row
+    return found
