@@ -7,6 +7,7 @@ new system needs no registration, inside the package or outside.
 """
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
@@ -18,6 +19,7 @@ from dyparse.errors import DyparseError
 from dyparse.runtime.kernel_cache import KernelCache
 from dyparse.runtime.kernel_sources import hash_of_sources
 
+ARRAYS = "numba.np.arraymath"
 F = TypeVar("F", bound=Callable[..., Any])
 
 # No reference counts, which took most of the time of small functions over tuples of arrays. Such a
@@ -101,6 +103,7 @@ class CompiledFunction:
         return dispatcher(*arguments)
 
     def _dispatcher(self, classes: Sequence[type]) -> Any:
+        import_arrays()
         options: Any = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
         dispatcher: Any = numba.njit(**options)(self.py_func)
         if key := hash_of_sources(self.py_func, classes):
@@ -108,6 +111,30 @@ class CompiledFunction:
         for cls in classes:
             name_apart(cls)
         return dispatcher
+
+
+def import_arrays() -> None:
+    """Import what numba knows of arrays, without scipy.
+
+    Numba imports scipy, if it is installed, to see whether it can have BLAS for the inner products
+    of covariances; without it, it writes loops. Products of matrices import scipy when compiled.
+    """
+    if ARRAYS in sys.modules:
+        return
+    try:
+        linear: Any = importlib.import_module("numba.np.linalg")
+        find_blas = linear.ensure_blas
+    except (ImportError, AttributeError):  # of another version, which is as it is
+        return
+    linear.ensure_blas = _without_blas
+    try:
+        importlib.import_module(ARRAYS)
+    finally:
+        linear.ensure_blas = find_blas
+
+
+def _without_blas() -> None:
+    raise ImportError("not looked for")
 
 
 def collect_tuple_classes(values: tuple[Any, ...], found: list[type]) -> None:

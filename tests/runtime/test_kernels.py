@@ -142,3 +142,29 @@ def test_calls_stay_fast_for_classes_of_the_same_name(same_names, monkeypatch):
 
 def test_kernels_run_as_plain_python_with_the_same_result():
     assert python(ROLLOUT, NUMBA_DISABLE_JIT="1") == python(ROLLOUT)
+
+
+FIRST_KERNEL = """
+import json, sys
+import numpy as np
+import numba
+from dyparse.runtime.kernels import cached_njit
+
+@cached_njit
+def total(numbers):
+    return numbers.sum()
+
+assert total(np.ones(3)) == 3
+has_scipy = "scipy.linalg" in sys.modules
+
+@numba.njit
+def product(matrix):
+    return matrix @ matrix
+
+print(json.dumps([has_scipy, product(np.eye(2)).tolist()]))
+"""
+
+
+def test_kernels_do_not_import_scipy_and_the_products_of_others_find_it():
+    pytest.importorskip("scipy")
+    assert python(FIRST_KERNEL) == [False, [[1, 0], [0, 1]]]
