@@ -15,6 +15,7 @@ from dyparse.runtime.kernels import cached_njit
 
 IMPOSSIBLE = np.float32(-1e30)  # the score of places that only fill up a vector
 LEAST_PROBABILITY = np.float32(1e-9)  # of entries that are read
+LEAST_IN_INT8 = np.float32(1e-5)  # where what is read has seven bits
 
 
 class TagScores(NamedTuple):
@@ -87,8 +88,9 @@ class TagHeads:
     def feed(self, scores: NDArray[np.float32], states: NDArray[Any]) -> None:
         """Write the tags by their scores into the last columns of states."""
         column = states.shape[1] - self.fed_width
+        least = LEAST_IN_INT8 if states.dtype == np.uint8 else LEAST_PROBABILITY
         for name, embeddings in self.fed.items():
-            feed_tags(scores, self.places[name], embeddings, states, column)
+            feed_tags(scores, self.places[name], embeddings, least, states, column)
             column += embeddings.shape[1]
 
     def best(self, scores: NDArray[np.float32], name: str) -> NDArray[np.int64]:
@@ -111,22 +113,28 @@ def best_entries(scores, place, out):
 
 
 @cached_njit
-def feed_tags(scores, place, embeddings, states, column):
+def feed_tags(scores, place, embeddings, least, states, column):
     """states[t, column …] = the mean of the entries' embeddings by their probabilities.
 
-    Embeddings are [entries, fed], between −1 and 1 where states are bytes.
+    Embeddings are [entries, fed], between −1 and 1 where states are bytes. Entries whose
+    probability is not above the least one are left out.
     """
     fed, vectors = embeddings.shape[1], (place.entries + LANES - 1) // LANES
     chance, mean = np.empty((1, vectors * LANES), np.float32), np.empty(fed, np.float32)
     for t in range(scores.shape[0]):
         most = largest(scores, t, place.first, vectors)
         total = exponentials(scores, t, place.first, vectors, most, chance)
+        share, least_chance = np.float32(1) / total, least * total
         for d in range(fed):
             mean[d] = 0
-        for e in range(place.entries):
-            weight = chance[0, e] / total
-            if weight > LEAST_PROBABILITY:
-                for d in range(fed):
-                    mean[d] += weight * embeddings[e, d]
+        for vector in range(vectors):
+            start = vector * LANES
+            if largest(chance, 0, start, 1) <= least_chance:  # nearly all of them
+                continue
+            for e in range(start, min(start + LANES, place.entries)):
+                if chance[0, e] > least_chance:
+                    weight = chance[0, e] * share
+                    for d in range(fed):
+                        mean[d] += weight * embeddings[e, d]
         for d in range(fed):
             write_state(states, t, column + d, mean[d])
