@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 PADDING, UNKNOWN, ROOT = range(3)  # numbers below every feature's own entries
 RESERVED = 3
+SEEN = ("analyses", "lemmas")  # parts of a vocabulary that are one list
 
 RULED_OUT = -1e4  # as a score of an entry: far below others, and a number of half precision too
 
@@ -17,15 +18,17 @@ Entries: TypeAlias = tuple[str, ...]
 @dataclass(frozen=True, repr=False)
 class Vocabulary:
     """The entries of every feature that is read and of every head that predicts, by name; and the
-    combinations of tags that were seen.
+    combinations of tags, and the lemmas of words, that were seen.
     """
 
     features: dict[str, Entries]
     heads: dict[str, Entries]
     analyses: Entries = ()
+    lemmas: Entries = ()
 
     def __post_init__(self) -> None:
-        parts = {"features": self.features, "heads": self.heads, "analyses": {"": self.analyses}}
+        parts: dict[str, dict[str, Entries]] = {"features": self.features, "heads": self.heads}
+        parts |= {part: {"": getattr(self, part)} for part in SEEN}
         for part, lists in parts.items():
             for name, entries in lists.items():
                 if any(map(ge, entries, entries[1:])):
@@ -45,8 +48,9 @@ class Vocabulary:
         parts: Any = json.loads(text)
         if not isinstance(parts, dict) or set(parts) != set(cls.__dataclass_fields__):
             raise ValueError(f"expected an object with {', '.join(cls.__dataclass_fields__)}")
-        (analyses,) = _checked("analyses", {"": parts.pop("analyses")}).values()
-        return cls(**{k: _checked(k, lists) for k, lists in parts.items()}, analyses=analyses)
+        analyses, lemmas = (_checked(part, {"": parts.pop(part)})[""] for part in SEEN)
+        lists = {part: _checked(part, found) for part, found in parts.items()}
+        return cls(**lists, analyses=analyses, lemmas=lemmas)
 
 
 def sorted_entries(values: Iterable[str]) -> Entries:

@@ -27,6 +27,7 @@ from dyparse.config.extras import is_installed, require_libraries
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.errors import CheckpointError, ConfigError
 from dyparse.head._analyses import Analyses
+from dyparse.head._lexicon import require_lemmas
 from dyparse.model.checkpoint_files import (
     CONFIG,
     ENCODER,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:  # slow to import, and not every model is read with it
 
     from dyparse.model.network import Model
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
 PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
@@ -232,6 +233,7 @@ def _network(opened: OpenedModel) -> "Model":
     try:
         network = chosen.empty_network(vocabulary, of_encoder)
         Analyses(vocabulary.analyses, vocabulary.heads)  # refuses tags that no head has
+        require_lemmas(vocabulary.lemmas, vocabulary.heads)
     except (ValueError, LookupError) as error:
         raise unfit_vocabulary(files, error) from error
     except (RuntimeError, TypeError) as error:  # more numbers than can be counted

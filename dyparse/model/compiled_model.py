@@ -27,6 +27,7 @@ from dyparse.head import LABELS, require_writable
 from dyparse.head._analyses import Analyses
 from dyparse.head._column import HeadColumn
 from dyparse.head._label_column import LabelColumn
+from dyparse.head._lexicon import require_lemmas
 from dyparse.head._tags import TagOptions
 from dyparse.head.labels import Labels
 from dyparse.model.checkpoint import (
@@ -133,6 +134,13 @@ class CompiledModel:
         flat = column.allowed(labels.reshape(-1), heads, lambda rows: scores[token_at[rows]])
         return flat.reshape(heads.shape)
 
+    def tag_scores(
+        self, name: str, encoded: EncodedTokens, tokens: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Scores of the entries of a tag head for some tokens of the grid.  [R] → [R, entries]"""
+        place, rows = self.network.tags.places[name], np.searchsorted(encoded.place, tokens)
+        return encoded.tags[rows, place.first : place.first + place.entries]
+
     def label_scores(
         self,
         encoded: EncodedTokens,
@@ -199,6 +207,7 @@ def _network(opened: OpenedModel, *, is_int8: bool) -> CompiledModel:
         features = read_features(opened)
         shapes = expected_shapes(opened, features)
         Analyses(vocabulary.analyses, vocabulary.heads)  # refuses tags that no head has
+        require_lemmas(vocabulary.lemmas, vocabulary.heads)
         columns = {}
         for head in config.heads:
             assert isinstance(head, Labels | TagOptions)

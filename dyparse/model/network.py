@@ -128,6 +128,9 @@ class Model(nn.Module):
         """
         if name not in encoded.tags:
             return [self.heads[name](encoded.vectors, tree, keys)]
+        return self._learned_tags(name, encoded)
+
+    def _learned_tags(self, name: str, encoded: Encoded) -> list[Tensor]:
         scores = encoded.tags[name]
         if name not in self.corrections:
             return [scores]
@@ -244,6 +247,15 @@ class Model(nn.Module):
         flat = tags.reshape(len(tags), -1)
         flat[:, places] = analyses.choose(flat[:, places].T, scores_of).T
         return found | dict(zip(analyses.columns, tags.tolist(), strict=True))
+
+    @torch.inference_mode()
+    def tag_scores(
+        self, name: str, encoded: Encoded, tokens: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Scores of the entries of a tag head for some tokens of the grid.  [R] → [R, entries]"""
+        (rows,) = to_device([torch.from_numpy(tokens)], self.device)
+        scores = self._learned_tags(name, encoded)[-1].flatten(0, 1)
+        return scores[rows].float().cpu().numpy()
 
     @torch.inference_mode()
     def label_scores(

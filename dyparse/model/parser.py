@@ -27,6 +27,7 @@ from dyparse.encoder import new_files
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
 from dyparse.feature import missing_columns
 from dyparse.head import LABELS
+from dyparse.head._lexicon import LEMMA
 from dyparse.model.checkpoint import read_checkpoint, require_torch, write_checkpoint
 from dyparse.model.compiled_model import CompiledModel, read_compiled
 from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
@@ -331,6 +332,12 @@ class Parser:
         for name, head in self.network.head_items():
             for s, row, of_sentence in zip(sentences, predicted[name], columns, strict=True):
                 of_sentence.update(head.columns(s, row[1 : len(s) + 1]))
+
+        def scores_of(words: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
+            tokens = np.array([sentence * heads.shape[1] + word + 1 for sentence, word in words])
+            return self.network.tag_scores(LEMMA, encoded, tokens)
+
+        self.parts.lexicon.correct(sentences, columns, scores_of)
         for kept in self.keep:
             for s, new in zip(sentences, columns, strict=True):
                 if kept in new:

@@ -18,6 +18,7 @@ from dyparse.feature import Feature, load_features
 from dyparse.head import FitsOptions, HeadChoice, require_heads, require_writable
 from dyparse.head._analyses import Analyses, seen_analyses
 from dyparse.head._column import HeadColumn
+from dyparse.head._lexicon import LEMMA, Lexicon, seen_lemmas
 from dyparse.head._tags import TagOptions
 from dyparse.model.confidence import UNCALIBRATED, Calibration
 from dyparse.model.sizes import ScorerSizes
@@ -86,6 +87,13 @@ class Network(Protocol):
         """
         ...
 
+    def tag_scores(self, name: str, encoded: Any, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Scores of the entries of a tag head for tokens with these places in the grid [B, N].
+
+        [R] → [R, entries]
+        """
+        ...
+
     def label_scores(
         self, encoded: Any, heads: NDArray[np.int32], precision: str
     ) -> NDArray[np.float32]:
@@ -121,7 +129,8 @@ class ModelConfig:
         chosen = load_features(self.encoder.features, "encoder.features")
         features = {feature.name: feature.entries(sentences) for feature in chosen}
         heads = {head.name: head.entries(sentences) for head in self.heads}
-        return Vocabulary(features, heads, seen_analyses(heads, sentences))
+        analyses, lemmas = (seen(heads, sentences) for seen in (seen_analyses, seen_lemmas))
+        return Vocabulary(features, heads, analyses, lemmas)
 
     def features(self, vocabulary: Vocabulary) -> list[Feature]:
         """The encoder's features with their vocabularies; ValueError if these do not fit."""
@@ -207,6 +216,11 @@ class ModelParts:
     def analyses(self) -> Analyses:
         """The combinations of tags that can be predicted."""
         return Analyses(self.vocabulary.analyses, self.vocabulary.heads)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The lemmas that words and tags had in the training sentences."""
+        return Lexicon(self.vocabulary.lemmas, self.vocabulary.heads.get(LEMMA, ()))
 
     def collator(self) -> Collator:
         """Makes the batches that the encoder reads."""

@@ -19,8 +19,9 @@ from dyparse.data.vocabulary import (
 ENTRIES = st.lists(st.text(min_size=1)).map(sorted_entries)
 
 
-def text_of(features, heads, analyses=()):
-    return json.dumps({"features": features, "heads": heads, "analyses": analyses})
+def text_of(features, heads, analyses=(), lemmas=()):
+    parts = {"features": features, "heads": heads, "analyses": analyses, "lemmas": lemmas}
+    return json.dumps(parts)
 
 
 def test_numbers_begin_after_the_reserved_ones():
@@ -29,10 +30,13 @@ def test_numbers_begin_after_the_reserved_ones():
 
 
 @given(
-    st.dictionaries(st.text(), ENTRIES, max_size=3), st.dictionaries(st.text(), ENTRIES), ENTRIES
+    st.dictionaries(st.text(), ENTRIES, max_size=3),
+    st.dictionaries(st.text(), ENTRIES),
+    ENTRIES,
+    ENTRIES,
 )
-def test_json_gives_the_same_vocabulary_back(features, heads, analyses):
-    vocabulary = Vocabulary(features, heads, analyses)
+def test_json_gives_the_same_vocabulary_back(features, heads, analyses, lemmas):
+    vocabulary = Vocabulary(features, heads, analyses, lemmas)
     try:
         text = vocabulary.to_json()
         text.encode()
@@ -51,9 +55,12 @@ def test_json_gives_the_same_vocabulary_back(features, heads, analyses):
         "{}",
         json.dumps({"features": {}}),
         json.dumps({"features": {}, "heads": {}}),
-        json.dumps({"features": {}, "heads": {}, "analyses": [], "more": {}}),
+        json.dumps({"features": {}, "heads": {}, "analyses": []}),
+        json.dumps({"features": {}, "heads": {}, "analyses": [], "lemmas": [], "more": {}}),
         text_of({}, {}, {}),
         text_of({}, {}, ["b", "a"]),
+        text_of({}, {}, (), ["b", "a"]),
+        text_of({}, {}, (), "a"),
         text_of({}, {}, [1]),
         text_of([], {}),
         text_of({}, "abc"),

@@ -312,6 +312,9 @@ def test_headers_that_no_program_writes_are_refused(saved, header):
         lambda v: v["heads"].pop("labels"),
         lambda v: v.update(heads=[]),
         lambda v: v.update({"more": []}),
+        lambda v: v.update(lemmas=["a\tX\tb"]),  # without their heads
+        lambda v: v.update(lemmas=[1]),
+        lambda v: v.pop("lemmas"),
     ],
 )
 def test_a_vocabulary_that_would_spoil_trees_is_refused(saved, change):
