@@ -1,10 +1,15 @@
 """Lemmas of the training sentences, where the best edit of a form gives one that is not known."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
+from helpers.saved_models import forge
 from helpers.tiny import fresh_parser, sample
 
 from dyparse.data.sentence import Sentence
+from dyparse.errors import CheckpointError
 from dyparse.head._edits import Edit
 from dyparse.head._lexicon import MARGIN, Lexicon, require_lemmas, seen_lemmas
 from dyparse.model.parser import Parser
@@ -118,6 +123,17 @@ def test_scores_are_those_that_the_lemmas_were_predicted_from(parser, precision,
     loaded.parse_batch(sample("test")[:20])
     assert best == predicted
     assert len(best) > 100
+
+
+@pytest.mark.parametrize("precision", ["float32", "auto"])
+def test_a_lexicon_that_would_spoil_lines_is_refused(parser, tmp_path, precision):
+    saved = shutil.copytree(parser, tmp_path / "model")
+    vocabulary = json.loads((saved / "vocabulary.json").read_text())
+    vocabulary["lemmas"][-1] += "\n"
+    (saved / "vocabulary.json").write_text(json.dumps(vocabulary))
+    forge(saved)
+    with pytest.raises(CheckpointError, match="is no form with its UPOS and lemma"):
+        Parser.load(saved, precision=precision)
 
 
 def test_lemmas_that_are_kept_stay_though_they_are_not_known(parser):
