@@ -32,4 +32,4 @@ def compiled(learned: LearnedTokenizer) -> Tokenizer:
 @pytest.fixture(params=["plain", "learned", "compiled"])
 def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     """Each of them."""
-    return Plain() if request.param == "plain" else request.getfixturevalue("learned")
+    return Plain() if request.param == "plain" else request.getfixturevalue(request.param)
