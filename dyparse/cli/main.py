@@ -19,6 +19,7 @@ from dyparse.cli import (
     push,
     report,
     score,
+    serve,
     train,
 )
 from dyparse.cli.arguments import STDIN
@@ -42,6 +43,7 @@ COMMANDS = (
     coverage,
     oracle,
     draw,
+    serve,
 )
 BY_HYDRA = {"train": train.main, "evaluate": evaluate.main}  # it reads their arguments
 

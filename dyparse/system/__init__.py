@@ -117,6 +117,7 @@ class System:
     moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
     exact: ClassVar[bool] = True  # cost is exact for every gold tree; see also `is_exact`
+    trees: ClassVar[str] = ""  # those that it builds: projective, all, or in other words
     needs: ClassVar[Mapping[str, str]] = {}  # what must be there for a move, in words
 
     def __post_init__(self) -> None:
@@ -265,6 +266,10 @@ class System:
         after = np.where((n_spared >= n_other)[:, None], spared, other)
         has = _gold_words(after, states, prepared)
         return Lost(had & ~has, has & ~had, before, after)
+
+    def lists(self, states: States, row: int) -> dict[str, list[int]]:  # noqa: ARG002 - few have any
+        """The lists of a state that are neither stack nor buffer, by their names."""
+        return {}
 
     def finished(self, states: States) -> NDArray[np.bool_]:
         """[B]: no move left."""

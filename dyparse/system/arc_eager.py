@@ -20,7 +20,7 @@ Two oracles, both exact where they are used:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -54,6 +54,7 @@ from dyparse.system._best_gains import (
 )
 
 SHIFT, RIGHT, LEFT, REDUCE = range(4)
+ROOTS = ("last", "first")
 
 
 class ArcEagerOptions(NamedTuple):
@@ -76,9 +77,10 @@ class ArcEagerGold(NamedTuple):
 class ArcEager(System):
     """Arc-eager; the `root` stands `last` or `first`, with `single_root` it has one dependent."""
 
-    root: str = "last"
+    root: str = field(default="last", metadata={"choices": ROOTS})
     single_root: bool = True
 
+    trees: ClassVar[str] = "projective"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "RIGHT", "LEFT", "REDUCE")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word at the front of the buffer",
@@ -98,7 +100,7 @@ class ArcEager(System):
     )
 
     def __post_init__(self) -> None:
-        if self.root not in ("last", "first"):
+        if self.root not in ROOTS:
             raise ValueError(f"system.root is {self.root!r}, expected 'last' or 'first'")
         super().__post_init__()
 

@@ -65,6 +65,7 @@ class Attardi(System):
 
     single_root: bool = True
 
+    trees: ClassVar[str] = "projective, most others"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "LEFT2", "RIGHT2")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",

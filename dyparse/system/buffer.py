@@ -80,6 +80,7 @@ class Buffer(System):
     gap: int = 2
     single_root: bool = True
 
+    trees: ClassVar[str] = "projective, some others"
     moves: ClassVar[tuple[str, ...]] = (
         "SHIFT",
         "RIGHT",

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 from dyparse.data.sentence import NONE
 from dyparse.runtime.kernels import njit
 from dyparse.system import (
+    States,
     System,
     buffer_front,
     buffer_second,
@@ -67,6 +68,7 @@ class Covington(System):
 
     single_root: bool = True
 
+    trees: ClassVar[str] = "all"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "NO_ARC", "LEFT", "RIGHT")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
@@ -94,6 +96,11 @@ class Covington(System):
 
     def most_moves(self, words: int) -> int:
         return words + words * (words - 1) // 2
+
+    def lists(self, states: States, row: int) -> dict[str, list[int]]:
+        """λ1 = 1..s and λ2 = s+1..b−1."""
+        s, b, _ = map(int, place(states, row))
+        return {"λ1": list(range(1, s + 1)), "λ2": list(range(s + 1, b))}
 
     def prepare(self, gold: ArrayLike) -> CovingtonGold:
         head = gold_heads(gold)

@@ -75,6 +75,7 @@ class NonMonotonic(System):
     reduce: bool = True
     single_root: bool = True
 
+    trees: ClassVar[str] = "projective"
     moves: ClassVar[tuple[str, ...]] = monotonic.ArcEager.moves
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word at the front of the buffer",

@@ -82,6 +82,7 @@ class Swap(System):
 
     single_root: bool = True
 
+    trees: ClassVar[str] = "all"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "SWAP")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
