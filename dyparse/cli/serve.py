@@ -2,7 +2,7 @@
 
 import argparse
 
-from dyparse.cli.arguments import TREEBANK, Commands, add_imports
+from dyparse.cli.arguments import TREEBANK, Commands, add_imports, require_positive
 from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING
 
@@ -55,13 +55,37 @@ def register(commands: Commands) -> None:
     command.add_argument(
         "--threads", type=int, metavar="N", help="CPU threads of parsing (default: all)"
     )
+    command.add_argument(
+        "--max-characters",
+        type=int,
+        default=500_000,
+        metavar="N",
+        help="longest text or CoNLL-U of a request (default: %(default)s)",
+    )
+    command.add_argument(
+        "--max-waiting",
+        type=int,
+        default=256,
+        metavar="N",
+        help="requests that may wait for each model; further ones are told to come back "
+        "(default: %(default)s)",
+    )
+    command.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="longest time for one request (default: %(default)s)",
+    )
     add_imports(command)
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal ends it."""
-    require_libraries("dyparse serve", "web", "fastapi", "uvicorn")
+    require_libraries("dyparse serve", "web", "starlette", "pydantic", "uvicorn")
+    require_positive(options, "max_characters", "max_waiting", "timeout", "threads")
+    from dyparse.web.server.limits import Limits
     from dyparse.web.server.run import ServeSettings, serve
 
     settings = ServeSettings(
@@ -73,5 +97,10 @@ def run(options: argparse.Namespace) -> int:
         precision=options.precision,
         threads=options.threads,
         imports=tuple(options.imports),
+        limits=Limits(
+            characters=options.max_characters,
+            waiting=options.max_waiting,
+            seconds=options.timeout,
+        ),
     )
     return serve(settings)

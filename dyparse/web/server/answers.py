@@ -1,33 +1,75 @@
-"""Answers: JSON as it is, and problems as one message."""
+"""Answers: JSON as it is, and every problem as one message."""
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from typing_extensions import TypedDict
 
-from dyparse.web.server import bodies
+from dyparse.errors import DyparseError
+from dyparse.web.server.limits import OverloadError, TooLargeError
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    422: {"model": bodies.Problem, "description": "What is wrong with the request"}
+JSON = "application/json"
+PROBLEMS = {
+    "404": "There is no such thing",
+    "413": "The request is too large",
+    "415": "The request is not JSON",
+    "422": "What is wrong with the request",
+    "503": "Too much to do; the header Retry-After says when to come back",
 }
 
 
-def answer(content: Any) -> Response:
+class Problem(TypedDict):
+    """An error: place, finding and remedy."""
+
+    error: str
+
+
+def answer(content: Any) -> bytes:
     """JSON as it is: answers are made here, and need no second look."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), media_type="application/json")
+    return text.encode("utf-8", "replace")
 
 
-def problem(_: Request, error: Exception) -> Response:
-    """An error of dyparse: its message."""
+def _problem(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, 422)
 
 
-def invalid(_: Request, error: Exception) -> Response:
+def _invalid(_: Request, error: Exception) -> Response:
     """The first fault of a request, without what it holds."""
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
+    assert isinstance(error, ValidationError)
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the request"
     return JSONResponse({"error": f"{place}: {first['msg']}"}, 422)
+
+
+def _too_large(_: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, 413)
+
+
+def _overload(_: Request, error: Exception) -> Response:
+    assert isinstance(error, OverloadError)
+    return JSONResponse({"error": str(error)}, 503, {"retry-after": str(error.retry_after)})
+
+
+def _http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
+
+
+def _failure(_: Request, error: Exception) -> Response:  # noqa: ARG001 - it goes to the log
+    return JSONResponse({"error": "a fault of the server; its log has more"}, 500)
+
+
+HANDLERS: Mapping[Any, Callable[[Request, Exception], Response]] = {
+    DyparseError: _problem,
+    ValidationError: _invalid,
+    TooLargeError: _too_large,
+    OverloadError: _overload,
+    HTTPException: _http,
+    Exception: _failure,
+}

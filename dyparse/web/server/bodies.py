@@ -1,16 +1,16 @@
 """What requests and answers hold, as the OpenAPI description shows it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 MOST_EXPLORED = 100  # words of a sentence whose states are asked for
 MOST_MOVES = 6000  # of such a sentence, in any system
-MOST_CHARACTERS = 1_000_000  # of a text
 
 Word = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(max_length=200)]
+ListedWords: TypeAlias = list[Word] | list[list[Word]]  # of one sentence, or of several
 
 
 class Body(BaseModel):
@@ -50,26 +50,28 @@ class PlayBody(Situation):
 class SentencesBody(Body):
     """Sentences for the explorer: CoNLL-U, or a text to be split."""
 
-    conllu: Annotated[str, Field(max_length=MOST_CHARACTERS)] | None = None
-    text: Annotated[str, Field(max_length=MOST_CHARACTERS)] | None = None
+    conllu: str | None = None
+    text: str | None = None
     model: Name | None = None
 
 
 class ParseBody(Body):
     """What is to be parsed: one of `text`, `words`, `conllu`."""
 
-    text: Annotated[str, Field(max_length=MOST_CHARACTERS)] | None = None
-    words: list[Word] | list[list[Word]] | None = None
-    conllu: Annotated[str, Field(max_length=MOST_CHARACTERS)] | None = None
+    text: str | None = None
+    words: ListedWords | None = None
+    conllu: str | None = None
     model: Name | None = None
     format: Literal["json", "conllu"] = "json"
     confidence: bool = False
 
 
-class Problem(TypedDict):
-    """An error: place, finding and remedy."""
+class PageQuery(BaseModel):
+    """Which sentences of a treebank are wanted."""
 
-    error: str
+    offset: Annotated[int, Field(ge=0, le=2**31)] = 0
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    search: Annotated[str, Field(max_length=200)] = ""  # in text or sent_id
 
 
 class OptionAnswer(TypedDict):

@@ -1,9 +1,7 @@
-"""Routes of the explorer: systems, sentences, states, and play."""
+"""The explorer: systems, sentences, states, and play."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query
-from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError
@@ -15,79 +13,108 @@ from dyparse.web.models import LoadedModel, Models, MoveProbabilities
 from dyparse.web.playing import MODEL_POLICIES, Derivation, Player
 from dyparse.web.sentences import Treebank, described, pasted
 from dyparse.web.server import bodies
-from dyparse.web.server.answers import answer
+from dyparse.web.server.answers import JSON, answer
+from dyparse.web.server.limits import Workers
+from dyparse.web.server.routing import Operation
 
 
-def sentence_routes(models: Models, treebanks: dict[str, Treebank]) -> APIRouter:
-    """Routes to the sentences of treebanks, and to those that someone types or pastes."""
-    routes = APIRouter()
+def sentence_operations(
+    models: Models, treebanks: dict[str, Treebank], workers: Workers
+) -> list[Operation]:
+    """The sentences of treebanks, and those that someone types or pastes."""
 
-    @routes.get("/api/treebanks", response_model=list[bodies.TreebankAnswer])
-    def list_treebanks() -> Response:
+    async def list_treebanks() -> Response:
         """The treebanks that the server was started with."""
-        return answer(
-            [{"name": name, "sentences": len(t.sentences)} for name, t in treebanks.items()]
-        )
+        return Response(await workers.run(listed, treebanks), media_type=JSON)
 
-    @routes.get("/api/treebanks/{name}/sentences", response_model=bodies.SentencesAnswer)
-    def sentences(
-        name: str,
-        offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
-        limit: Annotated[int, Query(ge=1, le=500)] = 50,
-        search: Annotated[str, Query(max_length=200)] = "",
-    ) -> Response:
+    async def page(name: str, query: bodies.PageQuery) -> Response:
         """Sentences of a treebank whose text or sent_id contains `search`."""
         if name not in treebanks:
-            raise ConfigError(f"no treebank {name[:100]!r}; there is {', '.join(treebanks)}")
-        return answer(treebanks[name].page(offset, limit, search))
+            raise HTTPException(404, f"no treebank {name[:100]!r}; there is {', '.join(treebanks)}")
+        return Response(await workers.run(page_of, treebanks[name], query), media_type=JSON)
 
-    @routes.post("/api/sentences", response_model=bodies.SentencesAnswer)
-    def read_sentences(body: bodies.SentencesBody) -> Response:
+    async def read_sentences(body: bodies.SentencesBody) -> Response:
         """Pasted CoNLL-U, or a text, as sentences."""
-        if (body.conllu is None) == (body.text is None):
-            raise ConfigError("expected one of conllu, text")
-        found = pasted(body.conllu) if body.conllu is not None else split(body)
-        shown = [described(number, sentence) for number, sentence in enumerate(found)]
-        return answer({"total": len(shown), "sentences": shown})
+        workers.limits.require_size(len(body.conllu or body.text or ""))
+        return Response(await workers.run(given_sentences, models, body), media_type=JSON)
 
-    def split(body: bodies.SentencesBody) -> list[Sentence]:
+    sentences, place = bodies.SentencesAnswer, "/api/treebanks/{name}/sentences"
+    return [
+        Operation("GET", "/api/treebanks", list_treebanks, list[bodies.TreebankAnswer]),
+        Operation("GET", place, page, sentences, query=bodies.PageQuery),
+        Operation("POST", "/api/sentences", read_sentences, sentences, bodies.SentencesBody),
+    ]
+
+
+def page_of(treebank: Treebank, query: bodies.PageQuery) -> bytes:
+    """Some sentences of a treebank."""
+    return answer(treebank.page(query.offset, query.limit, query.search))
+
+
+def listed(treebanks: dict[str, Treebank]) -> bytes:
+    """All treebanks with their sizes."""
+    return answer([{"name": name, "sentences": len(t.sentences)} for name, t in treebanks.items()])
+
+
+def given_sentences(models: Models, body: bodies.SentencesBody) -> bytes:
+    """The sentences of a request."""
+    if (body.conllu is None) == (body.text is None):
+        raise ConfigError("expected one of conllu, text")
+    if body.conllu is not None:
+        found = pasted(body.conllu)
+    else:
         tokenizer = models.find(body.model).parser.tokenizer if models.by_name else Plain()
-        return list(tokenize(tokenizer, body.text or ""))
+        found = list(tokenize(tokenizer, body.text or ""))
+    shown = [described(number, sentence) for number, sentence in enumerate(found)]
+    return answer({"total": len(shown), "sentences": shown})
 
-    return routes
 
+def state_operations(models: Models, workers: Workers) -> list[Operation]:
+    """Systems and their states."""
 
-def state_routes(models: Models) -> APIRouter:
-    """Routes to systems and their states."""
-    routes = APIRouter()
-
-    @routes.get("/api/systems", response_model=list[bodies.SystemAnswer])
-    def systems() -> Response:
+    async def systems() -> Response:
         """The transition systems with their moves and options."""
-        return answer([catalog.describe(name) for name in catalog.names()])
+        return Response(await workers.run(all_systems), media_type=JSON)
 
-    @routes.post("/api/state", response_model=bodies.StateAnswer)
-    def state(body: bodies.StateBody) -> Response:
+    async def state(body: bodies.StateBody) -> Response:
         """A state: what is where, legal moves with costs and lost arcs, the moves so far."""
-        derivation = derived(body)
-        wanted = [models.find(name) for name in body.models]
-        same = [m for m in wanted if m.parser.system == derivation.system]
-        scores = {m.name: move_probabilities(m, body) for m in same}
-        return answer(describe_derivation(derivation, body.gold, scores))
+        return Response(await workers.run(state_of, models, body), media_type=JSON)
 
-    @routes.post("/api/play", response_model=bodies.PlayAnswer)
-    def play(body: bodies.PlayBody) -> Response:
+    async def play(body: bodies.PlayBody) -> Response:
         """The moves that a policy takes from a state on."""
-        derivation = derived(body)
-        probabilities = None
-        if body.policy in MODEL_POLICIES:
-            model = models.of_system(derivation.system, body.model)
-            probabilities = move_probabilities(model, body) if model else None
-        player = Player(body.policy, probabilities, body.probability, body.seed)
-        taken = player.play(derivation, body.steps)
-        return answer({"moves": [t.move for t in taken], "costs": [t.cost for t in taken]})
+        return Response(await workers.run(played, models, body), media_type=JSON)
 
-    return routes
+    return [
+        Operation("GET", "/api/systems", systems, list[bodies.SystemAnswer]),
+        Operation("POST", "/api/state", state, bodies.StateAnswer, bodies.StateBody),
+        Operation("POST", "/api/play", play, bodies.PlayAnswer, bodies.PlayBody),
+    ]
+
+
+def all_systems() -> bytes:
+    """The systems on offer."""
+    return answer([catalog.describe(name) for name in catalog.names()])
+
+
+def state_of(models: Models, body: bodies.StateBody) -> bytes:
+    """The state that a request has come to."""
+    derivation = derived(body)
+    wanted = [models.find(name) for name in body.models]
+    same = [model for model in wanted if model.parser.system == derivation.system]
+    scores = {model.name: move_probabilities(model, body) for model in same}
+    return answer(describe_derivation(derivation, body.gold, scores))
+
+
+def played(models: Models, body: bodies.PlayBody) -> bytes:
+    """The moves that a request asks for, and their costs."""
+    derivation = derived(body)
+    probabilities = None
+    if body.policy in MODEL_POLICIES:
+        model = models.of_system(derivation.system, body.model)
+        probabilities = move_probabilities(model, body) if model else None
+    player = Player(body.policy, probabilities, body.probability, body.seed)
+    taken = player.play(derivation, body.steps)
+    return answer({"moves": [t.move for t in taken], "costs": [t.cost for t in taken]})
 
 
 def derived(body: bodies.Situation) -> Derivation:

@@ -4,22 +4,28 @@ import mimetypes
 from importlib.resources import files
 from pathlib import Path
 
-from fastapi import FastAPI
-from fastapi.responses import Response
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 INDEX = "index.html"
-mimetypes.add_type("text/javascript", ".js")
+TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}  # whatever the machine says
 
 
-def add_pages(app: FastAPI) -> None:
-    """Serve the page. A request can only name what is in the package when the server starts."""
+def page_routes() -> list[Route]:
+    """A route for each file of the page that is there now: a request cannot name any other."""
     root = Path(str(files("dyparse.web"))) / "static"
-    known = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
+    found = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
+    return [
+        _route("/", root / INDEX),
+        *(_route(f"/{name}", path) for name, path in sorted(found.items())),
+    ]
 
-    @app.get("/{name:path}", include_in_schema=False)
-    def page(name: str) -> Response:
-        path = known.get(name or INDEX)
-        if path is None:
-            return Response("there is no such page\n", 404, media_type="text/plain")
-        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+def _route(url: str, path: Path) -> Route:
+    kind = TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
+
+    async def page(_: Request) -> Response:
         return Response(path.read_bytes(), media_type=kind)
+
+    return Route(url, page)
