@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     require_libraries("dyparse serve", "web", "starlette", "pydantic", "uvicorn")
     require_positive(options, "max_characters", "max_waiting", "timeout", "threads")
     from dyparse.web.server.limits import Limits
-    from dyparse.web.server.run import ServeSettings, serve
+    from dyparse.web.serving import ServeSettings, serve
 
     settings = ServeSettings(
         models=tuple(options.models),
