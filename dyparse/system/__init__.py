@@ -118,6 +118,7 @@ class System:
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
     exact: ClassVar[bool] = True  # cost is exact for every gold tree; see also `is_exact`
     trees: ClassVar[str] = ""  # those that it builds: projective, all, or in other words
+    searches: ClassVar[bool] = False  # time grows exponentially with the gold arcs out of reach
     needs: ClassVar[Mapping[str, str]] = {}  # what must be there for a move, in words
 
     def __post_init__(self) -> None:

@@ -59,6 +59,7 @@ class ArcStandard(System):
     single_root: bool = True
 
     trees: ClassVar[str] = "projective"
+    searches: ClassVar[bool] = True
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",

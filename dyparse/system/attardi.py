@@ -66,6 +66,7 @@ class Attardi(System):
     single_root: bool = True
 
     trees: ClassVar[str] = "projective, most others"
+    searches: ClassVar[bool] = True
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "LEFT2", "RIGHT2")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",

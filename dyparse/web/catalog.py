@@ -1,15 +1,19 @@
 """The transition systems on offer: their moves and options, as plain data."""
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+import numpy as np
 
 from dyparse import system as systems
 from dyparse.config.help_text import comments_in
 from dyparse.errors import ConfigError
 from dyparse.system import System
 
+MOST_AWAY = 8  # arcs that have to change for a projective tree, where a system searches
 KINDS = {bool: "bool", int: "int", str: "str"}
 
 
@@ -29,6 +33,19 @@ def load(name: str, options: dict[str, Any]) -> System:
         return systems.load(name, **options)
     except (ValueError, TypeError) as error:
         raise ConfigError(str(error)) from error
+
+
+def require_near(system: System, gold: Sequence[int]) -> None:
+    """ConfigError if the oracle of this system would search for too long for a gold tree."""
+    if not system.searches:
+        return
+    projective = systems.load("arc_hybrid", single_root=False)
+    nearest = projective.best_heads(projective.start([len(gold)]), [[0, *gold]])[0, 1:]
+    if (away := int(np.count_nonzero(nearest != gold))) > MOST_AWAY:
+        raise ConfigError(
+            f"gold: {away} arcs have to change for a projective tree, and this system finds costs "
+            f"by a search that takes too long above {MOST_AWAY}; choose another system"
+        )
 
 
 def options_of(system: System) -> dict[str, Any]:

@@ -102,8 +102,8 @@ def _described_moves(
             {
                 "move": system.moves[move],
                 "cost": cost,
-                "lost": lost[k] if cost else [],
-                "gained": gained[k] if cost else [],
+                "lost": lost[k],
+                "gained": gained[k],
                 "adds": _arcs(added),
             }
         )

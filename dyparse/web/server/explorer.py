@@ -124,6 +124,7 @@ def derived(body: bodies.Situation) -> Derivation:
         if len(body.gold) != n_words:
             raise ConfigError(f"gold has {len(body.gold)} heads, expected {n_words}, one per word")
         require_tree(body.gold)
+        catalog.require_near(system, body.gold)
     derivation = Derivation(system, n_words, body.gold)
     derivation.replay(body.moves)
     return derivation

@@ -179,7 +179,8 @@ class Asked:
 
     def read(self, parser: Parser) -> list[Sentence]:
         """The sentences of the data; UDPipeError if they cannot be read."""
-        data, source = self.parameters["data"], self.parameters.get("input", "conllu")
+        source = self.parameters.get("input", "conllu")
+        data = self.parameters["data"].replace("\r\n", "\n")  # which its own client sends
         try:
             if "tokenizer" not in self.parameters:
                 self.given = READERS[source](data)
@@ -215,8 +216,8 @@ class Asked:
 
 
 def _horizontal(data: str) -> list[Sentence]:
-    lines = (line.split() for line in data.splitlines())
-    return [_of_words(words) for words in lines if words]
+    lines = (re.split(r"[ \t]+", line.strip(" \t\r")) for line in data.split("\n"))
+    return [_of_words(words) for words in lines if words != [""]]
 
 
 def _vertical(data: str) -> list[Sentence]:
