@@ -33,6 +33,7 @@ NEEDS_MORE = {  # commands, and the extras that they name
     "package": ("model --name=some-model", "train"),
     "push": ("model someone/model", "train,hub"),
     "parse": ("hf://someone/model", "hub"),
+    "serve": ("", "web"),
 }
 FUNCTIONS = {
     "train": "dyparse.train()",

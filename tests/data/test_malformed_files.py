@@ -26,7 +26,7 @@ from dyparse.evaluation.evaluate import evaluate
 from dyparse.runtime.entry import clear_errors
 from dyparse.training.run import train, warn_of_long_sentences
 
-READ_NO_CONLLU = {"download", "report", "conf", "push", "package"}  # commands
+READ_NO_CONLLU = {"download", "report", "conf", "push", "package", "serve"}  # commands
 TRAIN = {"compare", "train", "evaluate"}  # commands that read treebanks; with tests of their own
 PAIRS = {"score"}  # reads files that belong together; with a test of its own
 CHOICES = {"system": "arc_eager", "exploration": "explore", "loss": "set_nll"}

