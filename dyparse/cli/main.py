@@ -12,6 +12,7 @@ from dyparse.cli import (
     download,
     draw,
     evaluate,
+    explorer,
     oracle,
     package,
     parse,
@@ -43,6 +44,7 @@ COMMANDS = (
     coverage,
     oracle,
     draw,
+    explorer,
     serve,
 )
 BY_HYDRA = {"train": train.main, "evaluate": evaluate.main}  # it reads their arguments
