@@ -37,7 +37,7 @@ export function listenToKeys(more = []) {
     if (target.closest?.("input:not([type=checkbox]), textarea, select")) return;
     if (document.getElementById("help").open && event.key !== "?") return;
     if (event.key === " " && target.closest?.("button, a, input, summary")) return;
-    if (event.key.startsWith("Arrow") && target.closest?.(".scroll")) return;
+    if (event.key.startsWith("Arrow") && target.closest?.(".scroll, .list")) return;
     const action = actionOf(event.key);
     if (!action) return;
     event.preventDefault();

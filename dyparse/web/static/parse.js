@@ -4,6 +4,7 @@ import { source } from "./api.js";
 import { button, h, put, select, tell } from "./dom.js";
 import { copy } from "./export.js";
 import { catalog, chooseSentence, session } from "./session.js";
+import { showTops } from "./state.js";
 import { drawTree, scrolling } from "./tree.js";
 
 const FORMS = {
@@ -38,6 +39,7 @@ export function showParse(place) {
           input: (event) => { form.input = event.target.value; } }, form.input)),
       h("button", { type: "submit", disabled: form.isBusy, "data-key": "parse" }, form.isBusy ? "Parsing…" : "Parse")),
     form.answers && drawAnswers(again));
+  showTops(place);
 }
 
 const usual = () => (catalog.models.find((model) => model.default) ?? catalog.models[0]).name;

@@ -30,7 +30,7 @@ export function drawState(state) {
       h("div", { class: `list on-${kind}` },
         h("span", { class: "title" }, name),
         h("ol", { "aria-label": name, "data-scroll": name },
-          tokens.length ? tokens.map((token) => chip(token, kind)) : h("li", { class: "empty" }, "empty")))));
+          tokens.length ? tokens.map((token) => chip(token)) : h("li", { class: "empty" }, "empty")))));
 }
 
 function chip(token) {
@@ -38,7 +38,10 @@ function chip(token) {
   return h("li", { class: "token" }, form, token > 0 && h("sub", {}, token));
 }
 
-/** Scroll the stack to its top, which is at its right end. */
+/** Scroll the stack to its top, at its right end; what scrolls can be reached by the keyboard. */
 export function showTops(root) {
   for (const list of root.querySelectorAll(".list.on-stack ol")) list.scrollLeft = list.scrollWidth;
+  for (const box of root.querySelectorAll(".list ol, .scroll")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  }
 }

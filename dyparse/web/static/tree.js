@@ -37,7 +37,7 @@ export function drawTree({ words, tags = null, arcs, places = [], describe, with
 
 /** The picture in a box that scrolls sideways. */
 export function scrolling(picture, key) {
-  return h("div", { class: "scroll", "data-scroll": key, tabindex: "0", role: "group", "aria-label": "drawing" }, picture);
+  return h("div", { class: "scroll", "data-scroll": key, role: "group", "aria-label": "drawing" }, picture);
 }
 
 function drawArc(arc, { from, to }, base, level) {
