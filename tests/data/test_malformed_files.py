@@ -42,11 +42,13 @@ def arguments(model: Path) -> dict[str, list[object]]:
         "coverage": ["coverage", "--system", "arc_eager"],
         "oracle": ["oracle"],
         "draw": ["draw", "--all"],
+        "explorer": ["explorer", "--static"],
     }
 
 
-OUTPUT = {"parse": "-o", "parse-corpus": "-o", "coverage": "--csv", "draw": "-o"}
+OUTPUT = {"parse": "-o", "parse-corpus": "-o", "coverage": "--csv", "draw": "-o", "explorer": "-o"}
 NAMES = list(arguments(Path()))
+OF_ONE_SENTENCE = ("oracle", "explorer")
 
 
 def configured(name: str, *overrides: str) -> DictConfig:
@@ -146,7 +148,7 @@ def test_every_command_refuses_a_malformed_file_clearly_or_does_not_read_the_fau
     old = out / "bad.conllu" if command_name == "parse-corpus" else out
     old.parent.mkdir(exist_ok=True)
     old.write_text(BEFORE)
-    if command_name == "oracle" and case.line:
+    if command_name in OF_ONE_SENTENCE and case.line:
         given += ["--sentence", case.number]
     if command_name in OUTPUT:
         given += [OUTPUT[command_name], out]
@@ -321,10 +323,11 @@ def test_a_sentence_of_10000_words_is_accepted_or_refused_for_its_length(
     if command_name == "evaluate.py":
         assert "10,003" in evaluated(path)[1]
         return
-    more = {"oracle": ["--sentence", 2], "parse-corpus": ["-o", tmp_path / "out"]}
+    more = {one: ["--sentence", 2] for one in OF_ONE_SENTENCE}
+    more["parse-corpus"] = ["-o", tmp_path / "out"]
     given = [*arguments(model_directory)[command_name], path, *more.get(command_name, [])]
     status, out, err = command(*given)
-    if command_name in ("coverage", "oracle"):
+    if command_name in ("coverage", *OF_ONE_SENTENCE):
         assert (status, out) == (2, "")
         assert f"{path}:5: sentence has 10000 words" in err
         assert "expected at most 2000: split it" in err
