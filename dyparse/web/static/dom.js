@@ -29,20 +29,22 @@ function asNode(child) {
   return child instanceof Node ? child : document.createTextNode(String(child));
 }
 
-/** Replace what is in a place; the focus stays on the element of the same `data-key`. */
+/** Replace what is in a place; the focus stays on the element of the same `data-key`, in the same
+ * derivation, and what was scrolled stays so.
+ */
 export function put(place, ...children) {
-  const active = document.activeElement;
-  const key = active && place.contains(active) ? active.closest("[data-key]")?.dataset.key : null;
-  const kept = new Map();
-  for (const part of place.querySelectorAll("[data-scroll]")) {
-    kept.set(part.dataset.scroll, part.scrollLeft);
-  }
+  const active = document.activeElement?.closest("[data-key]");
+  const focused = active && place.contains(active) ? placeOf(active, "key") : null;
+  const scrolled = new Map(named(place, "scroll").map(([name, part]) => [name, part.scrollLeft]));
   place.replaceChildren(...children.flat(Infinity).filter(Boolean).map(asNode));
-  for (const part of place.querySelectorAll("[data-scroll]")) {
-    part.scrollLeft = kept.get(part.dataset.scroll) ?? 0;
-  }
-  if (key) place.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  for (const [name, part] of named(place, "scroll")) part.scrollLeft = scrolled.get(name) ?? 0;
+  if (focused) new Map(named(place, "key")).get(focused)?.focus({ preventScroll: true });
 }
+
+const named = (place, kind) =>
+  [...place.querySelectorAll(`[data-${kind}]`)].map((part) => [placeOf(part, kind), part]);
+
+const placeOf = (part, kind) => `${part.closest("[data-panel]")?.dataset.panel} ${part.dataset[kind]}`;
 
 /** A select with these [value, text] pairs. */
 export function select(attributes, pairs, chosen) {

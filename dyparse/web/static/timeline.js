@@ -44,7 +44,7 @@ export function showHere(root) {
   const here = root.querySelector(".step.here");
   const list = here?.closest("ol");
   if (!list) return;
-  const left = here.parentElement.offsetLeft - list.offsetLeft;
+  const left = here.parentElement.offsetLeft; // the list is positioned
   if (left < list.scrollLeft || left + here.offsetWidth > list.scrollLeft + list.clientWidth) {
     list.scrollLeft = left - list.clientWidth / 2;
   }

@@ -122,6 +122,26 @@ def test_the_focus_stays_on_a_move_that_is_taken(explorer: Explorer) -> None:
     explorer.wait_for(2)
 
 
+IS_IN_VIEW = """step => {
+    const [inner, outer] = [step, step.closest("ol")].map((e) => e.getBoundingClientRect());
+    return outer.left <= inner.left && inner.right <= outer.right;
+}"""
+
+
+def test_each_of_two_derivations_keeps_its_focus_and_shows_where_it_is(explorer: Explorer) -> None:
+    page = explorer.open(CROSSING, system="arc_eager", system2="swap", apart="1").page
+    explorer.panel(1).locator("[data-key=end]").click()
+    explorer.panel(1).locator(".end").wait_for()
+    last = explorer.at(1)
+    assert explorer.panel(1).locator(".step.here").evaluate(IS_IN_VIEW)
+    explorer.panel(1).locator("[data-key=undo]").click()
+    explorer.wait_for(last - 1, panel=1)
+    assert page.evaluate("document.activeElement.closest('.panel').dataset.panel") == "1"
+    page.keyboard.press("u")  # of the derivation that is active
+    explorer.wait_for(last - 2, panel=1)
+    assert explorer.at(0) == 0
+
+
 def test_an_address_brings_back_what_it_was_copied_from(explorer: Explorer) -> None:
     explorer.open(CROSSING, system="arc_eager", options="root:first", system2="covington")
     for move in ("SHIFT", "SHIFT", "LEFT"):
