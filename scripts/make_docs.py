@@ -1,6 +1,7 @@
 """Write what docs/ takes from the code: `python scripts/make_docs.py`.
 
 * docs/systems/<name>.svg: a derivation in each transition system, guided by its oracle;
+* docs/systems/<name>.html: the oracle explorer of each system, for one short sentence;
 * docs/figures/tree.svg: a tree of the sample treebank, as `dyparse draw` draws it;
 * blocks between `<!-- name -->` and `<!-- /name -->` of pages:
   `options` of a system, exploration, loss or encoder, from its yaml;
@@ -25,6 +26,7 @@ from pathlib import Path
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a few states: compiling takes longer than running
 
 from derivation_pictures import EXAMPLES, picture
+from explorer_pages import explorer_page
 
 from dyparse import system as systems
 from dyparse.cli.main import command_line
@@ -170,6 +172,7 @@ def files(docs: Path) -> Iterator[tuple[Path, str]]:
             if choice == "system":
                 blocks["coverage"] = coverage_block(path.stem, lines)
                 yield docs / folder / f"{path.stem}.svg", system_picture(path.stem)
+                yield docs / folder / f"{path.stem}.html", explorer_page(path.stem)
             page = docs / folder / f"{path.stem}.md"
             yield page, with_blocks(page, blocks)
     reference = docs / "reference"

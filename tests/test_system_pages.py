@@ -66,12 +66,14 @@ def copied(tmp_path: Path) -> Path:
 def test_there_is_a_page_for_every_system_and_for_nothing_else() -> None:
     assert {page.stem for page in PAGES} == {"README", *NAMES}
     assert {picture.stem for picture in DOCS.glob("*.svg")} == set(NAMES)
+    assert {explorer.stem for explorer in DOCS.glob("*.html")} == set(NAMES)
 
 
 @EACH
 def test_the_index_has_a_line_for_the_page_and_the_page_shows_its_picture(name: str) -> None:
     assert re.search(rf"^\| \[{name}\]\({name}\.md\) \|", text_of("README"), re.MULTILINE)
     assert re.search(rf"!\[[^]]+\]\({name}\.svg\)", text_of(name))
+    assert f"]({name}.html)" in text_of(name)
 
 
 @EACH

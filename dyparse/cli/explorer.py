@@ -19,8 +19,8 @@ def register(commands: Commands) -> None:
         "arcs that they lose. It needs no server and no network. `dyparse serve` is for longer\n"
         "sentences, for models, and for trees that you change.",
         epilog="examples:\n"
-        "  dyparse explorer --static sample --sentence 3 -o page.html\n"
-        "  dyparse explorer --static dev.conllu --system arc_hybrid -o page.html",
+        "  dyparse explorer --static short.conllu -o page.html\n"
+        "  dyparse explorer --static short.conllu --sentence 2 --system arc_hybrid -o page.html",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(

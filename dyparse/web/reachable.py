@@ -9,7 +9,7 @@ from dyparse.errors import ConfigError
 from dyparse.system import States, System
 from dyparse.web.exploring import describe
 
-MOST_STATES = 2000
+MOST_STATES = 10_000
 
 
 def reachable_states(system: System, n_words: int, most: int) -> tuple[States, list[list[int]]]:
