@@ -136,10 +136,14 @@ def test_each_of_two_derivations_keeps_its_focus_and_shows_where_it_is(explorer:
     assert explorer.panel(1).locator(".step.here").evaluate(IS_IN_VIEW)
     explorer.panel(1).locator("[data-key=undo]").click()
     explorer.wait_for(last - 1, panel=1)
-    assert page.evaluate("document.activeElement.closest('.panel').dataset.panel") == "1"
+    focused = "document.activeElement.closest('.panel').dataset.panel"
+    assert page.evaluate(focused) == "1"
     page.keyboard.press("u")  # of the derivation that is active
     explorer.wait_for(last - 2, panel=1)
     assert explorer.at(0) == 0
+    explorer.panel(0).locator("[data-key=one]").click()
+    explorer.wait_for(1)
+    assert page.evaluate(focused) == "0"
 
 
 def test_an_address_brings_back_what_it_was_copied_from(explorer: Explorer) -> None:
