@@ -31,10 +31,9 @@ ALONE = 200  # sentences that are parsed one at a time
 PROGRAM = """
 import os, sys, time
 os.environ["OMP_NUM_THREADS"] = "1"
-from dyparse.data.sentence import Sentence
-from dyparse.model.parser import Parser
-parser = Parser.load(sys.argv[1], precision=sys.argv[2])
-parser.parse_batch([Sentence.from_words(["A", "dog", "barks"])])
+import dyparse
+parser = dyparse.load(sys.argv[1], precision=sys.argv[2])
+parser(["A", "dog", "barks"])
 (peak,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(time.process_time(), peak)
 """
@@ -87,7 +86,7 @@ def parse_file(parser: Parser, path: str) -> int:
 
 def alone(model: str, precision: str) -> tuple[float, float]:
     """CPU seconds and megabytes of a process that parses one sentence; the better of two."""
-    command = [sys.executable, "-c", PROGRAM, model, precision]
+    command = [sys.executable, "-c", PROGRAM, str(Path(model).resolve()), precision]
     root = Path(__file__).parents[1]
     runs = [
         subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split()

@@ -52,6 +52,15 @@ def test_throughput_prints_ratios_and_stages_and_writes_a_trace(tmp_path):
     assert {"encoding", "backward", "rollout", "decoding"} <= names
 
 
+@pytest.mark.slow  # starts processes
+def test_same_trees_prints_a_line_for_a_model(model_directory, tmp_path):
+    path = tmp_path / "dev.conllu"
+    path.write_text("".join(s.to_conllu() for s in sample("dev")[:200]), encoding="utf-8")
+    printed = run("benchmarks/same_trees.py", str(model_directory), str(path), cwd=tmp_path)
+    assert printed.returncode == 0, printed.stderr
+    assert re.search(r" 0 / \d+ of \d+  none  arc_eager dev$", printed.stdout.rstrip())
+
+
 @pytest.mark.parametrize("length", [1, 10, 57])
 def test_sentences_of_a_length_are_trees_of_exactly_that_many_words(growth, length):
     made = growth.sentences_of_length(sample("train")[:50], length, words=600)
