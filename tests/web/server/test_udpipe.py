@@ -7,10 +7,12 @@ from email import policy
 from email.mime.multipart import MIMEMultipart
 from email.mime.nonmultipart import MIMENonMultipart
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from helpers.documents import commands_starting
 from helpers.server import serving
-from helpers.tiny import fresh_parser, sample
+from helpers.tiny import PROJECT, fresh_parser, sample
 
 from dyparse.version import __version__
 
@@ -164,3 +166,25 @@ def test_no_model_serves_nothing():
 def test_answers_are_indented_json_in_utf8(client: Any):
     text = client.post("/process", data={"data": "", "tokenizer": ""}).text
     assert text == json.dumps(json.loads(text), indent=1) + "\n"
+
+
+def curl(client: Any, address: str, *options: str) -> Any:
+    """The answer to a command of curl with data."""
+    pairs = list(zip(options[::2], options[1::2], strict=True))
+    assert {name for name, _ in pairs} <= {"-H", "-d", "--data-urlencode"}
+    headers = dict(value.split(": ") for name, value in pairs if name == "-H")
+    encoded = {"--data-urlencode": lambda text: "=".join(map(quote, text.split("=", 1)))}
+    body = "&".join(encoded.get(name, str)(value) for name, value in pairs if name != "-H")
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    return client.post(address, content=body, headers=kind | headers)
+
+
+def test_the_commands_of_the_docs_are_answered(client):
+    page = (PROJECT / "docs" / "serve.md").read_text(encoding="utf-8")
+    commands = commands_starting("curl", text=page)
+    assert len(commands) == 2
+    for address, *options in commands:
+        path = address.removeprefix("http://127.0.0.1:8000")
+        answer = curl(client, path, *options)
+        assert answer.status_code == 200, answer.text
+        assert "barks" in answer.text
