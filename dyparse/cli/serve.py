@@ -67,7 +67,7 @@ def register(commands: Commands) -> None:
         type=int,
         default=256,
         metavar="N",
-        help="requests that may wait for each model; further ones are told to come back "
+        help="requests that may wait for each model; further ones are refused "
         "(default: %(default)s)",
     )
     command.add_argument(

@@ -54,7 +54,7 @@ export function select(attributes, pairs, chosen) {
   return h("select", attributes, options);
 }
 
-/** A button; `key` keeps the focus on it when its surroundings are drawn anew. */
+/** A button; `key` keeps the focus on it when its surroundings are drawn again. */
 export function button(text, click, attributes = {}) {
   return h("button", { type: "button", click, ...attributes }, text);
 }

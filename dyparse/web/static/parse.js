@@ -16,7 +16,7 @@ const VIEWS = { trees: "Trees", conllu: "CoNLL-U", json: "JSON" };
 const MOST_DRAWN = 50; // trees at once
 const form = { kind: "text", models: ["", ""], view: "trees", input: "", answers: null, isBusy: false };
 
-/** Draw the tab anew. */
+/** Draw the tab again. */
 export function showParse(place) {
   const again = () => showParse(place);
   if (!catalog.models.length) {

@@ -123,7 +123,7 @@ export function drawPlayBar(panel) {
       button("Step", () => play(panel, { steps: 1 }), { disabled: atEnd, ...key("one") }),
       button(panel.isPlaying ? "Pause" : "Play", () => watch(panel), { disabled: atEnd && !panel.isPlaying, ...key("watch") }),
       button("To the end", () => play(panel), { disabled: atEnd, ...key("end") })),
-    panel.moves.length > 0 && button("Start anew", () => restart(panel), key("anew")));
+    panel.moves.length > 0 && button("Start again", () => restart(panel), key("again")));
 }
 
 function number(text, panel, field, limits) {

@@ -174,7 +174,7 @@ function drawNumbers() {
         }))))));
 }
 
-/** Draw the card of the sentence anew. */
+/** Draw the card of the sentence again. */
 export function showSentence(place) {
   put(place, drawSentence());
 }

@@ -119,14 +119,14 @@ export function goTo(panel, at) {
   return refresh();
 }
 
-/** Another system, with its default options; its derivation starts anew. */
+/** Another system, with its default options; its derivation starts again. */
 export function chooseSystem(panel, name, options = {}) {
   const known = catalog.systems.find((system) => system.name === name) ?? catalog.systems[0];
   Object.assign(panel, { system: known.name, options: optionsFor(known, options), moves: [], at: 0 });
   return refresh();
 }
 
-/** Another sentence; all derivations start anew. */
+/** Another sentence; all derivations start again. */
 export function chooseSentence(sentence) {
   session.sentence = { tags: null, heads: null, labels: null, from: null, ...sentence };
   for (const panel of session.panels) Object.assign(panel, { moves: [], at: 0 });

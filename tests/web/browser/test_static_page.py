@@ -42,7 +42,7 @@ def test_a_page_in_a_file_shows_the_oracle_of_every_state(browser: Any, tmp_path
     page.page.goto(address)
     page.wait_for(len(page.page.locator(".step").all()) - 1)
     assert page.panel().inner_text() == shown
-    page.page.click("[data-key=anew]")
+    page.page.click("[data-key=again]")
     page.wait_for(0)
     page.page.select_option("[data-key=policy]", "best")
     page.page.click("[data-key=end]")
