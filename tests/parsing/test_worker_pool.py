@@ -235,20 +235,22 @@ def test_small_input_starts_no_process(command, file, model_directory, monkeypat
 
 @pytest.mark.usefixtures("small_chunks")
 def test_a_killed_worker_changes_nothing(command, file, model_directory, monkeypatch):
-    path = file("in", TEXT * 6)
+    path = file("in", TEXT * 12)
     _, alone, _ = command(model_directory, path)
     out, started, start = io.BytesIO(), [], worker_pool._start
     monkeypatch.setattr(worker_pool, "_start", lambda s: started.append(s) or start(s))
 
-    def with_a_death(parsed):
-        for number, result in enumerate(parsed):
-            if number in (0, 2):
-                busy = next(w for w in workers._workers if w.task)
-                os.kill(busy.process.pid, signal.SIGKILL)  # its chunk may be in the pipe already
+    def with_deaths(parsed):
+        killed = set()
+        for result in parsed:
+            busy = next((w.process.pid for w in workers._workers if w.task), None)
+            if busy and len(killed) < 2:  # its chunk may be in the pipe already
+                os.kill(busy, signal.SIGKILL)
+                killed.add(busy)
             yield result.output
 
     with WorkerPool(settings(model_directory), 2) as workers:
-        write_sentences(with_a_death(workers.parse(chunks_of(path))), out)
+        write_sentences(with_deaths(workers.parse(chunks_of(path))), out)
     assert out.getvalue() == alone
     assert len(started) > 2
     assert not workers._workers
