@@ -23,6 +23,21 @@ SVG = "{http://www.w3.org/2000/svg}"
 pytestmark = pytest.mark.filterwarnings("ignore:the model reads UPOS")
 
 
+def test_the_page_of_the_interface_has_every_operation(explorer: Explorer, server: str) -> None:
+    page = explorer.page
+    page.goto(f"{server}api.html")
+    page.wait_for_selector("section")
+    description = page.evaluate("fetch('openapi.json').then((answer) => answer.json())")
+    operations = {
+        f"{method.upper()} {path}"
+        for path, methods in description["paths"].items()
+        for method in methods
+    }
+    assert {heading.inner_text() for heading in page.locator("h2").all()} == operations
+    page.click("section[aria-label='post /api/parse'] summary")
+    assert "confidence" in page.locator("section[aria-label='post /api/parse'] pre").first.inner_text()
+
+
 # --- sentences and gold trees --------------------------------------------------------------------
 
 
