@@ -1,7 +1,7 @@
 """Batching: requests that come together are parsed together.
 
 One thread parses for each model. What comes while it parses is its next batch; when it is idle, the
-first request waits a few milliseconds for company. A request that cannot be read or parsed fails
+first request waits a moment for company. A request that cannot be read or parsed fails
 alone.
 """
 

@@ -17,7 +17,7 @@ class Limits:
     words: int = 1000  # of a sentence that is parsed
     waiting: int = 256  # requests that wait to be parsed; as many for the explorer
     seconds: float = 60.0  # for one request
-    batch_wait: float = 0.003  # seconds in which requests come together, when none are waiting
+    batch_wait: float = 0.001  # seconds in which requests come together, when none are waiting
 
     @property
     def body(self) -> int:
