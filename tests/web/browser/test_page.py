@@ -34,8 +34,9 @@ def test_the_page_of_the_interface_has_every_operation(explorer: Explorer, serve
         for method in methods
     }
     assert {heading.inner_text() for heading in page.locator("h2").all()} == operations
-    page.click("section[aria-label='post /api/parse'] summary")
-    assert "confidence" in page.locator("section[aria-label='post /api/parse'] pre").first.inner_text()
+    section = page.locator("section[aria-label='post /api/parse']")
+    section.locator("summary").first.click()
+    assert "confidence" in section.locator("pre").first.inner_text()
 
 
 # --- sentences and gold trees --------------------------------------------------------------------
