@@ -1,10 +1,12 @@
 """`dyparse serve`: the oracle explorer and a parsing server."""
 
 import argparse
+import math
 
 from dyparse.cli.arguments import TREEBANK, Commands, add_imports, require_positive
 from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING
+from dyparse.errors import ConfigError
 
 LOCAL, PORT = "127.0.0.1", 8000
 
@@ -85,6 +87,8 @@ def run(options: argparse.Namespace) -> int:
     """Serve until a signal ends it."""
     require_libraries("dyparse serve", "web", "starlette", "pydantic", "uvicorn")
     require_positive(options, "max_characters", "max_waiting", "timeout", "threads")
+    if not math.isfinite(options.timeout):
+        raise ConfigError(f"--timeout is {options.timeout}, expected a number of seconds")
     from dyparse.web.server.limits import Limits
     from dyparse.web.serving import ServeSettings, serve
 

@@ -14,6 +14,7 @@ from dyparse.errors import ConfigError
 from dyparse.system import System
 
 MOST_AWAY = 8  # arcs that have to change for a projective tree, where a system searches
+MOST_SEARCHED = 50  # words of a sentence with a gold tree, there too
 KINDS = {bool: "bool", int: "int", str: "str"}
 
 
@@ -39,6 +40,11 @@ def require_near(system: System, gold: Sequence[int]) -> None:
     """ConfigError if the oracle of this system would search for too long for a gold tree."""
     if not system.searches:
         return
+    if len(gold) > MOST_SEARCHED:
+        raise ConfigError(
+            f"gold: {len(gold)} words, and this system finds costs by a search that may take too "
+            f"long above {MOST_SEARCHED}; choose another system"
+        )
     projective = systems.load("arc_hybrid", single_root=False)
     nearest = projective.best_heads(projective.start([len(gold)]), [[0, *gold]])[0, 1:]
     if (away := int(np.count_nonzero(nearest != gold))) > MOST_AWAY:

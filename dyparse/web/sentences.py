@@ -9,6 +9,7 @@ from typing import Any
 from dyparse.data.columns.cells import FIELDS
 from dyparse.data.conllu import Block, read_blocks, read_sentences, to_sentence
 from dyparse.data.sentence import Sentence
+from dyparse.errors import ConfigError
 from dyparse.treebank._names import SAMPLE, files_of
 
 HEAD = FIELDS.index("head")
@@ -51,24 +52,31 @@ class Treebank:
 
 
 def treebanks(named: Sequence[str]) -> dict[str, Treebank]:
-    """The sample treebank and those named, by their short names."""
-    found = [Treebank.named(name) for name in (*named, SAMPLE)]
-    return {treebank.name: treebank for treebank in found}
-
-
-def pasted(text: str) -> list[Sentence]:
-    """The sentences of CoNLL-U that someone pasted, with their trees where they have any.
-
-    TreebankError at the first fault, with its line.
+    """The sample treebank and those named, by their short names; DyparseError if one is damaged, or
+    two are called alike.
     """
-    return list(_read(text))
+    found: dict[str, Treebank] = {}
+    for name in (*named, SAMPLE):
+        treebank = Treebank.named(name)
+        if treebank.name in found:
+            raise ConfigError(f"two treebanks are called {treebank.name!r}; rename one of them")
+        found[treebank.name] = treebank
+        assert treebank.sentences is not None  # reads them
+    return found
 
 
-def _read(text: str) -> Iterator[Sentence]:
+def pasted(text: str, *, trees: bool = True) -> list[Sentence]:
+    """The sentences of CoNLL-U that someone pasted, with their trees where they have any; without
+    `trees` heads are not looked at. TreebankError at the first fault, with its line.
+    """
+    return list(_read(text, trees=trees))
+
+
+def _read(text: str, *, trees: bool) -> Iterator[Sentence]:
     source = io.BytesIO(text.encode("utf-8", "surrogatepass"))
     source.name = "input"
     for block in read_blocks(source):
-        yield to_sentence(block, trees=_has_tree(block))
+        yield to_sentence(block, trees=trees and _has_tree(block))
 
 
 def _has_tree(block: Block) -> bool:

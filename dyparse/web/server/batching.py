@@ -82,7 +82,13 @@ class Batcher:
                 await self._arrived.wait()
                 await asyncio.sleep(self.limits.batch_wait)
             jobs = self._take()
-            await loop.run_in_executor(self._thread, self._parse, jobs)
+            try:
+                await loop.run_in_executor(self._thread, self._parse, jobs)
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # such as a panic of a compiled library
+                for job in jobs:
+                    job.result = RuntimeError(repr(error))
             for job in jobs:
                 if job.answer.done():  # given up
                     continue

@@ -68,7 +68,7 @@ class Guard:
         try:
             if refusal := self._refusal(scope):
                 await refusal(scope, receive, guarded)
-            elif any(name == b"content-length" for name, _ in scope["headers"]):  # is small enough
+            elif _names_its_size(scope):  # which is small enough
                 await self.app(scope, receive, guarded)
             else:
                 await self._within_size(scope, receive, guarded)
@@ -134,3 +134,9 @@ def log_to_stderr(line: str) -> None:
     """Write a line of the log."""
     if sys.stderr is not None:
         sys.stderr.write(f"{line}\n")
+
+
+def _names_its_size(scope: Scope) -> bool:
+    """Whether a request has a length, and nothing that takes precedence over it."""
+    names = {name for name, _ in scope["headers"]}
+    return b"content-length" in names and b"transfer-encoding" not in names

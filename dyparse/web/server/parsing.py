@@ -53,7 +53,7 @@ def work_of(body: bodies.ParseBody, model: str) -> Work:
         if body.text is not None:
             return list(tokenize(parser.tokenizer, body.text))
         if body.conllu is not None:
-            return pasted(body.conllu)
+            return pasted(body.conllu, trees=False)
         return sentences_of_words(body.words or [])
 
     def write(parsed: Sequence[Sentence]) -> bytes:

@@ -6,10 +6,11 @@ an error is a line of plain text with status 400. `dyparse` in place of its gene
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email import policy
 from email.parser import BytesParser
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -32,6 +33,7 @@ from dyparse.web.server.parsing import as_conllu
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 PARAMETERS = ("data", "model", "input", "output", "tokenizer", "tagger", "parser")
 TAGS = ("upos", "xpos", "feats", "lemma")
+LONGEST_HEADERS = 2000  # of a part of a multipart body, in bytes
 NO_BREAK_SPACE = "\xa0"  # a space within a word, where words have spaces between them
 TOKEN_RANGE = re.compile(r"(?:\|TokenRange=\d+:\d+|(?<=\t)TokenRange=\d+:\d+)(?=[|\r\n]|$)")
 FORM_SCHEMA = {
@@ -123,14 +125,26 @@ async def parameters_of(request: Request) -> dict[str, str]:
 
 def _multipart(kind: str, body: bytes) -> dict[str, str]:
     try:
-        head = b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n"
-        message = BytesParser(policy=policy.HTTP).parsebytes(head + body)
-        parts: list[Any] = list(message.iter_parts())
+        parts: list[Any] = [
+            BytesParser(policy=policy.HTTP).parsebytes(part, headersonly=True)
+            for part in _parts(kind, body)
+        ]
         names = [part.get_param("name", header="content-disposition") for part in parts]
         texts = [part.get_payload(decode=True).decode() for part in parts]
     except Exception as error:  # the package email raises many for what is no message
         raise UDPipeError(f"Cannot parse the {MULTIPART} payload.") from error
     return {str(name): text for name, text in zip(names, texts, strict=True) if name}
+
+
+def _parts(kind: str, body: bytes) -> Iterator[bytes]:
+    """The parts of a multipart body; ValueError for long headers, which email reads slowly."""
+    (boundary,) = re.findall(r'boundary="?([^";\s]{1,200})', kind, re.IGNORECASE)
+    for part in (b"\r\n" + body).split(b"\r\n--" + boundary.encode("latin-1"))[1:]:
+        if part.startswith(b"--"):
+            return
+        if len(part.partition(b"\r\n\r\n")[0]) > LONGEST_HEADERS:
+            raise ValueError("long headers of a part")
+        yield part.removeprefix(b"\r\n")
 
 
 def with_prefixes(models: Models) -> dict[str, str]:
@@ -250,7 +264,7 @@ def indented(content: object) -> bytes:
 
 
 READERS: Mapping[str, Callable[[str], list[Sentence]]] = {
-    "conllu": pasted,
+    "conllu": partial(pasted, trees=False),
     "horizontal": _horizontal,
     "vertical": _vertical,
 }

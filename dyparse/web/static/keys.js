@@ -38,6 +38,7 @@ export function listenToKeys(more = []) {
     if (document.getElementById("help").open && event.key !== "?") return;
     if (event.key === " " && target.closest?.("button, a, input, summary")) return;
     if (event.key.startsWith("Arrow") && target.closest?.(".scroll, .list")) return;
+    if (!panel() && event.key !== "?") return; // no sentence is here yet
     const action = actionOf(event.key);
     if (!action) return;
     event.preventDefault();

@@ -49,20 +49,28 @@ async function parse(again) {
   again();
   try {
     const names = [form.models[0] || usual(), form.models[1]].filter(Boolean);
-    form.answers = await Promise.all(names.map(async (model) => {
-      const body = { ...inputOf(), model, confidence: true };
+    const answers = [];
+    for (const model of names) {
+      const body = { ...(answers.length ? wordsOf(answers[0]) : inputOf()), model, confidence: true };
       const [json, conllu] = await Promise.all([
         source().parse({ ...body, format: "json" }),
         source().parse({ ...body, format: "conllu" }),
       ]);
-      return { model, sentences: json.sentences, conllu };
-    }));
+      answers.push({ model, sentences: json.sentences, conllu });
+    }
+    form.answers = answers;
     tell(`${form.answers[0].sentences.length} sentences are parsed`);
   } catch (error) {
     tell(error.message, { isError: true });
   }
   form.isBusy = false;
   again();
+}
+
+/** What the second model parses: a text is cut by the tokenizer of the first one. */
+function wordsOf(first) {
+  if (form.kind !== "text") return inputOf();
+  return { words: first.sentences.map((sentence) => sentence.tokens.map((token) => token.form)) };
 }
 
 function inputOf() {

@@ -21,9 +21,12 @@ export function policiesOf(panel) {
 }
 
 /** The moves that the policy of a panel takes next: so many, or all to the end. */
-async function nextMoves(panel, steps) {
+async function nextMoves(panel, steps, wanted = null) {
   const names = policiesOf(panel);
   if (!names.length) throw new Error("to play along, give a gold tree or choose a model");
+  if (wanted && !names.includes(wanted)) {
+    throw new Error(WITH_MODEL.includes(wanted) ? "choose a model of this system" : "give a gold tree");
+  }
   const policy = names.includes(panel.policy) ? panel.policy : names[0];
   const model = modelOf(panel);
   const { models: _, ...body } = bodyOf(panel);
@@ -50,7 +53,7 @@ export async function play(panel, { steps = null, policy = null } = {}) {
   try {
     for (const one of together) {
       if (!one.state || one.state.final) continue;
-      const moves = await nextMoves(one, steps);
+      const moves = await nextMoves(one, steps, one === panel ? policy : null);
       one.moves = [...one.moves.slice(0, one.at), ...moves];
       one.at = one.moves.length;
     }

@@ -15,6 +15,7 @@ from helpers.server import FailingParser, SlowParser, serving
 from helpers.tiny import fresh_parser, sample
 
 from dyparse.model.parser import Parser
+from dyparse.web.sentences import pasted
 from dyparse.web.server.explorer import all_systems
 
 SENTENCES = sample("dev")[:24]
@@ -203,3 +204,11 @@ def test_the_explorer_has_the_same_limits():
         gate.set()
         patch.undo()
         assert client.get("/api/systems").status_code == 200
+
+
+def test_a_broken_tree_in_the_input_does_not_matter(client, small):
+    rows = ("1\tA\t_\tDET\t_\t_\t2\tdet\t_\t_", "2\tdog\t_\tNOUN\t_\t_\t1\tx\t_\t_")
+    conllu = "\n".join(rows) + "\n\n"
+    answer = client.post("/api/parse", json={"conllu": conllu, "format": "conllu"})
+    assert answer.status_code == 200, answer.text
+    assert answer.text == "".join(s.to_conllu() for s in small.parse(pasted(conllu, trees=False)))

@@ -218,3 +218,12 @@ def test_a_tree_that_takes_a_search_too_long_is_refused(client, name):
 def test_play_without_a_gold_tree_says_what_is_missing(client):
     answer = client.post("/api/play", json={"system": "arc_eager", "words": WORDS})
     assert answer.json() == {"error": "the policy static needs a gold tree; give one"}
+
+
+@pytest.mark.parametrize("name", ["arc_standard", "attardi"])
+def test_long_sentences_are_refused_where_costs_are_searched_for(client, name):
+    request = {"system": name, "words": ["x"] * 51, "gold": list(range(51)), "moves": []}
+    answer = client.post("/api/state", json=request)
+    assert answer.status_code == 422
+    assert "51 words" in answer.json()["error"]
+    assert client.post("/api/state", json={**request, "gold": None}).status_code == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from email import policy
 from email.mime.multipart import MIMEMultipart
 from email.mime.nonmultipart import MIMENonMultipart
@@ -188,3 +189,13 @@ def test_the_commands_of_the_docs_are_answered(client):
         answer = curl(client, path, *options)
         assert answer.status_code == 200, answer.text
         assert "barks" in answer.text
+
+
+def test_long_headers_of_a_part_are_refused_at_once(client):
+    head = 'Content-Disposition: form-data; name="data"' + ";a=b" * 200_000
+    body = f"--x\r\n{head}\r\n\r\nA dog.\r\n--x--\r\n"
+    start = time.perf_counter()
+    kind = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = client.post("/process", content=body, headers=kind)
+    assert answer.status_code == 400
+    assert time.perf_counter() - start < 5
