@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dyparse.data.batch import gold_heads
 from dyparse.data.sampler import group_by_length
 from dyparse.data.sentence import Sentence
+from dyparse.evaluation import provenance
 from dyparse.evaluation.attachment_scores import (
     AlignedWords,
     Scores,
@@ -211,11 +212,18 @@ def versions() -> dict[str, str]:
     }
 
 
+class Trained(NamedTuple):
+    """What was trained, how, and how it went."""
+
+    cell: Cell
+    setting: dict[str, Any]
+    curve: list[dict[str, float]]
+    command: str = ""
+
+
 def keep_result(
     directory: Path,
-    cell: Cell,
-    setting: dict[str, Any],
-    curve: list[dict[str, float]],
+    trained: Trained,
     measured: Mapping[str, Measured],
     splits: Mapping[str, Sequence[Sentence]],
 ) -> None:
@@ -223,11 +231,11 @@ def keep_result(
     split = analysed_split(splits)
     test = measured[split]
     assert test.analysis is not None, f"{split} was measured without its derivations"
-    best = max(curve, key=lambda figures: figures["dev_las"])
+    best = max(trained.curve, key=lambda figures: figures["dev_las"])
     result = RunResult(
-        cell=cell,
-        setting=setting,
-        curve=curve,
+        cell=trained.cell,
+        setting=trained.setting,
+        curve=trained.curve,
         best_epoch=int(best["epoch"]),
         dev=asdict(measured["dev"].scores),
         test=asdict(test.scores),
@@ -236,6 +244,9 @@ def keep_result(
         train_words=sum(map(len, splits["train"])),
         versions=versions(),
         split=split,
+        commit=provenance.commit(),
+        machine=provenance.machine(),
+        command=trained.command,
     )
     for name, sentences in ((PARSED, test.parsed), (GOLD, splits[split])):
         write(directory / name, to_bytes(sentences))

@@ -24,7 +24,6 @@ from dyparse.head.labels import Labels
 from dyparse.model.checkpoint import read_metrics
 from dyparse.model.parser import Parser
 from dyparse.publishing.languages import language_code
-from dyparse.publishing.training_command import training_command
 from dyparse.treebank._names import SAMPLE
 
 OF_TEXT = """\
@@ -244,7 +243,7 @@ parser = dyparse.load("{name}")
 
 def _reproduction(model: Described, name: str) -> str:
     """Commands that train the model again and score it; empty if its options are not known."""
-    train = training_command(model.directory.parent) if model.result else ""
+    train = model.result.command if model.result else ""
     if not (train and model.treebank):
         return ""
     is_ud = model.treebank.startswith("UD_")

@@ -19,6 +19,7 @@ from dyparse.config.build import build, checked, construct, require_loadable
 from dyparse.config.choices import outside_modules, text_of
 from dyparse.config.options import TrainOptions
 from dyparse.config.places import with_content_names
+from dyparse.config.training_command import training_command
 from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import (
     CheckpointError,
@@ -27,7 +28,7 @@ from dyparse.errors import (
     DyparseWarning,
     NoSplitError,
 )
-from dyparse.evaluation.measure import calibrate, keep_result, measure_splits
+from dyparse.evaluation.measure import Trained, calibrate, keep_result, measure_splits
 from dyparse.evaluation.run_result import (
     RESULT,
     Cell,
@@ -339,14 +340,9 @@ def finish(run: Run, curve: list[dict[str, float]]) -> dict[str, dict[str, float
         text_of, (run.parser.system, run.plan.exploration, run.plan.loss)
     )
     cell = Cell(system, exploration, loss, run.treebank.name, run.options.seed)
-    keep_result(
-        run.directory,
-        cell,
-        shared_setting(checked(run.public_config, TrainOptions)),
-        curve,
-        measured,
-        run.splits,
-    )
+    setting = shared_setting(checked(run.public_config, TrainOptions))
+    trained = Trained(cell, setting, curve, training_command(run.public_config))
+    keep_result(run.directory, trained, measured, run.splits)
     print_next_commands(run)
     return results
 

@@ -25,6 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 from dyparse.config.build import build, checked
 from dyparse.config.options import TrainOptions
 from dyparse.config.places import with_content_names
+from dyparse.config.training_command import NOT_LEARNED
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
@@ -40,16 +41,6 @@ CONFIG, METRICS = "config.yaml", "metrics.jsonl"
 PLACES = ("root", "train", "dev", "test")  # options of treebanks that are paths
 MOST_NAMED = 5
 WRITTEN = (CONFIG, NAME, DONE, RESULT, PARSED, GOLD, *LISTED, MANIFEST)
-NOT_LEARNED = (  # how and where a run is trained; the seed has its own part of the name
-    "output",
-    "logger",
-    "device",
-    "threads",
-    "seed",
-    "compile",
-    "resume",
-    "checkpoint_minutes",
-)
 HALF_WRITTEN = re.compile(rf"\.({'|'.join(map(re.escape, WRITTEN))})\.\d+\.tmp")
 
 

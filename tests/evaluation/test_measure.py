@@ -13,6 +13,7 @@ from dyparse.data.sentence import Sentence
 from dyparse.evaluation.attachment_scores import align_words, attachment_scores
 from dyparse.evaluation.error_analysis import error_analysis
 from dyparse.evaluation.measure import (
+    Trained,
     keep_result,
     measure_errors,
     measure_speed,
@@ -22,6 +23,7 @@ from dyparse.evaluation.measure import (
     sentence_counts,
     versions,
 )
+from dyparse.evaluation.provenance import commit, machine
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT, Cell, read_result, was_evaluated
 from dyparse.model.parser import Parser
 
@@ -159,7 +161,8 @@ def renamed(sentences, prefix):
 
 def kept(directory, parser, splits):
     """The result of a run with this parser."""
-    keep_result(directory, CELL, {"a": 1}, CURVE, measure_splits(parser, splits), splits)
+    trained = Trained(CELL, {"a": 1}, CURVE, "dyparse train seed=1")
+    keep_result(directory, trained, measure_splits(parser, splits), splits)
     return read_result(directory / RESULT)
 
 
@@ -175,6 +178,8 @@ def test_the_result_of_a_run_has_its_scores_but_no_word_of_the_treebank(tmp_path
     assert result.best_epoch == 2  # the first of two that are equally good
     assert result.train_words == sum(map(len, splits["train"]))
     assert result.versions == versions()
+    assert result.command == "dyparse train seed=1"
+    assert (result.commit, result.machine) == (commit(), machine())
     for split, scores in (("dev", result.dev), ("test", result.test)):
         expected = attachment_scores(splits[split], parser.parse(splits[split]))
         assert scores == dataclasses.asdict(expected)

@@ -15,9 +15,9 @@ from omegaconf import OmegaConf
 
 import dyparse
 from dyparse.config.application import compose_options
+from dyparse.config.training_command import training_command
 from dyparse.publishing.card import Described, model_card
 from dyparse.publishing.languages import CODES, language_code
-from dyparse.publishing.training_command import training_command
 from dyparse.training.run_directory import differences
 from dyparse.treebank._names import files_of, with_named_treebanks
 
@@ -136,8 +136,7 @@ def test_files_of_a_training_are_placeholders_in_its_command(
     monkeypatch.chdir(tmp_path)
     chosen = [f"encoder={encoder}", "treebank=sample", "seed=3"]
     overrides = with_named_treebanks([*chosen, f"{option}='{name}@14bb0123456789ab'"])
-    OmegaConf.save(compose_options("train", overrides), tmp_path / "config.yaml")
-    comment, command = training_command(tmp_path).splitlines()
+    comment, command = training_command(compose_options("train", overrides)).splitlines()
     assert comment == f"# {given or name}: {name}, hash 14bb0123456789ab"
     assert f"{option}={given or name}" in command.split()
     if given:

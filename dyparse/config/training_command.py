@@ -1,40 +1,47 @@
-"""The command that trains a model again, from the options that its run has written."""
+"""The command that trains a model again, from the options of its run."""
 
 import json
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from dyparse.config.application import compose_options
 from dyparse.config.choices import for_hydra
 from dyparse.config.places import is_content_name, name_and_hash
 from dyparse.errors import ConfigError
-from dyparse.model.plain_yaml import load_plain_yaml
-from dyparse.training.run_directory import CONFIG, NOT_LEARNED
 
+NOT_LEARNED = (  # how and where a run is trained; the seed has its own part of the name
+    "output",
+    "logger",
+    "device",
+    "threads",
+    "seed",
+    "compile",
+    "resume",
+    "checkpoint_minutes",
+)
 PLACES = {"encoder.pretrained": "DIR", "encoder.vectors": "FILE"}
 CHOICES = ("system", "exploration", "loss", "encoder", "tokenizer", "treebank")
 
 
-def training_command(run: Path) -> str:
+def training_command(config: DictConfig) -> str:
     """`dyparse train` with the options of a run that are not the default.
 
     A run knows files and directories by their content only: for these there are placeholders, and
-    comments before the command that say what they were. Empty if the options cannot be read, or
-    classes of one's own took part.
+    comments before the command that say what they were. Empty if classes of one's own took part.
     """
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError):
-        options: Any = load_plain_yaml((run / CONFIG).read_bytes())
-        targets = {choice: options[choice]["_target_"].split(".") for choice in CHOICES}
-        if all(path[0] == "dyparse" for path in targets.values()):
-            chosen = {choice: path[-2] for choice, path in targets.items()}
-            places = list(_take_places(options))
-            command = shlex.join(["dyparse", "train", *_overrides(options, chosen)])
-            return "\n".join([*places, command])
+    options: Any = OmegaConf.to_container(config, resolve=True)
+    targets = {choice: options[choice]["_target_"].split(".") for choice in CHOICES}
+    if not all(path[0] == "dyparse" for path in targets.values()):
+        return ""
+    chosen = {choice: path[-2] for choice, path in targets.items()}
+    with suppress(ConfigError):
+        places = list(_take_places(options))
+        command = shlex.join(["dyparse", "train", *_overrides(options, chosen)])
+        return "\n".join([*places, command])
     return ""
 
 
