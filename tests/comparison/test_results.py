@@ -4,11 +4,14 @@ import csv
 import subprocess
 import sys
 from collections import defaultdict
+from dataclasses import replace
 from statistics import mean
 
 import pytest
 from helpers.tiny import PROJECT
+from scipy.stats import permutation_test
 
+from dyparse.comparison.statistics import comparison_of
 from dyparse.evaluation.run_result import finished_results
 
 CELLS = PROJECT / "docs" / "results"
@@ -57,6 +60,23 @@ def test_means_in_the_csv_are_those_of_the_cells(results):
         runs = las[row["exploration"], row["loss"], row["treebank"], row["system"]]
         assert len(runs) == int(row["seeds"])
         assert float(row["las"]) == pytest.approx(mean(runs), abs=1e-4)
+
+
+def test_scipy_finds_the_p_values_over_runs_of_the_readme_table():
+    results = [result for _, result in finished_results([PROJECT / "docs" / "results_readme"])]
+    las = {result.cell: result.test["las"] for result in results}
+    compared = [row for row in comparison_of(results).pooled if row.effect]
+    assert len(compared) == 6
+    for row in compared:
+        cells = [c for c in las if (c.system, c.exploration) == row.key[:2]]
+        new = [las[cell] for cell in cells]
+        base = [las[replace(cell, exploration="static")] for cell in cells]
+        found = permutation_test(  # the mean over treebanks, which have as many seeds each
+            (new, base), lambda x, y: mean(a - b for a, b in zip(x, y, strict=True)),
+            permutation_type="samples", vectorized=False,
+        )  # fmt: skip
+        assert row.effect.las.mean == pytest.approx(found.statistic)
+        assert row.effect.las.p_seeds == pytest.approx(found.pvalue, abs=1e-12)
 
 
 @pytest.mark.slow
