@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from dyparse.loss import best_moves
+from dyparse.loss import Loss, best_moves
 
 
 @dataclass(frozen=True)
-class Binary:
+class Binary(Loss):
     """loss = Σ_{m best} log(1 + exp −score(m)) + Σ_{m legal, not best} log(1 + exp score(m)).
 
     Logistic regression, one against all: every best move should score above 0, every other below.
@@ -23,4 +23,4 @@ class Binary:
         answers = best_moves(legal, cost).to(scores.dtype)
         asked = legal.to(scores.dtype)
         loss = binary_cross_entropy_with_logits(scores, answers, asked, reduction="none")  # [T, M]
-        return loss.sum(-1).mean()
+        return loss.sum(-1)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dyparse.loss import cost_above_least
+from dyparse.loss import Loss, cost_above_least
 
 
 @dataclass(frozen=True)
-class ExpectedCost:
+class ExpectedCost(Loss):
     """loss = Σ_{m legal} p(m) min(cost(m) − least, most_cost),  p(m) ∝ exp score(m).
 
     The risk of Smith & Eisner (2006), of one move instead of a tree. With `most_cost` 1, or costs
@@ -22,10 +22,11 @@ class ExpectedCost:
     most_cost: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.most_cost is not None and self.most_cost < 1:
             raise ValueError(f"loss.most_cost is {self.most_cost}, expected 1 or more, or null")
 
     def __call__(self, scores: Tensor, legal: Tensor, cost: Tensor) -> Tensor:
         probability = scores.masked_fill(~legal, -torch.inf).softmax(-1)  # [T, M]
         above = cost_above_least(legal, cost, self.most_cost)  # [T, M]
-        return (probability * above).sum(-1).mean()
+        return (probability * above).sum(-1)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dyparse.loss import best_moves, cost_above_least
+from dyparse.loss import Loss, best_moves, cost_above_least
 
 
 @dataclass(frozen=True)
-class SoftmaxMargin:
+class SoftmaxMargin(Loss):
     """loss = log Σ_{m legal} exp(score(m) + scale · above(m)) − log Σ_{m best} exp score(m),
     above(m) = min(cost(m) − least, most_cost).
 
@@ -24,6 +24,7 @@ class SoftmaxMargin:
     most_cost: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.scale < math.inf:
             raise ValueError(f"loss.scale is {self.scale}, expected 0 or more")
         if self.most_cost is not None and self.most_cost < 1:
@@ -34,4 +35,4 @@ class SoftmaxMargin:
         raised = scores + self.scale * above
         of_legal = raised.masked_fill(~legal, -torch.inf).logsumexp(-1)  # [T]
         of_best = scores.masked_fill(~best_moves(legal, cost), -torch.inf).logsumexp(-1)  # [T]
-        return (of_legal - of_best).mean()
+        return of_legal - of_best

@@ -59,8 +59,8 @@ class BatchLoss(nn.Module):
         features, legal, cost, state_keys, tree, *targets = tensors
         with scorer_precision(self.precision, device):
             scores = model.score(table, features, state_keys)  # [T, M]
-        moves = self.loss(scores.float(), legal, cost) * len(scores)
-        loss = moves / (states.rollouts * batch.whole.n_words)
+        moves = self.loss(scores.float(), legal, cost).sum()
+        loss = self.loss.weight * moves / (states.rollouts * batch.whole.n_words)
         for (name, head), target in zip(model.head_items(), targets, strict=True):
             with scorer_precision(self.precision, device):
                 learned = model.learned_scores(name, encoded, tree, keys)  # [B, N, entries] each

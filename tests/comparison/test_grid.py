@@ -105,8 +105,9 @@ def test_classes_from_outside_the_package_are_given_by_their_dotted_path(tmp_pat
         seed=[1],
     )
     assert task.config.exploration["_target_"] == "mylab.Wander"
-    options = {"_target_": "mylab.SteepHinge", "margin": 1.0, "slope": 2.0, "note": "${seed}"}
-    assert OmegaConf.to_container(task.config.loss, resolve=True) == options
+    options = {"margin": 1.0, "slope": 2.0, "note": "${seed}", "weight": 1.0}
+    found = OmegaConf.to_container(task.config.loss, resolve=True)
+    assert found == {"_target_": "mylab.SteepHinge", **options}
     assert task.cell.exploration == "mylab.Wander"
     assert task.cell.loss == "mylab.SteepHinge:slope=2.0,note=${seed}"
     assert re.fullmatch(r"arc_eager-mylab\.Wander-sample-seed1-\w+", task.directory.name)

@@ -189,7 +189,7 @@ def test_only_files_of_the_choice_can_be_restored_with_their_own_options(describ
 def test_a_class_outside_the_package_is_described_by_its_path(mylab):
     steep = mylab.Steep(slope=2.0)
     described = describe(steep)
-    assert described == {"name": "mylab_losses.Steep", "margin": 1.0, "slope": 2.0}
+    assert described == {"name": "mylab_losses.Steep", "margin": 1.0, "slope": 2.0, "weight": 1.0}
     assert restore("loss", described) == steep
     require_loadable("loss", steep)
 
@@ -206,11 +206,14 @@ def test_restoring_never_imports(mylab):
     ("name", "message"),
     [
         ("mylab_losses.NoSuch", "mylab_losses has no class 'NoSuch'"),
-        ("mylab_losses.NoLoss", "mylab_losses.NoLoss has no '__call__', so it cannot be a loss"),
+        (
+            "mylab_losses.NoLoss",
+            "mylab_losses.NoLoss is not derived from dyparse.loss.Loss, so it cannot be a loss",
+        ),
         ("mylab_losses.NotFrozen", "is not a dataclass with frozen=True"),
         ("mylab_losses.Outer", "is not a dataclass"),
         ("pathlib.Path", "is not a dataclass"),
-        ("dyparse.system.arc_eager.ArcEager", "has no '__call__'"),
+        ("dyparse.system.arc_eager.ArcEager", "is not derived from dyparse.loss.Loss"),
     ],
 )
 @pytest.mark.usefixtures("mylab")
@@ -219,6 +222,13 @@ def test_a_class_that_does_not_fit_is_neither_built_nor_restored(name, message):
         build({"_target_": name}, "loss")
     with pytest.raises(ConfigError, match=re.escape(message)):
         restore("loss", {"name": name})
+
+
+def test_a_class_without_the_members_of_its_protocol_does_not_fit(mylab):
+    with pytest.raises(
+        ConfigError, match=r"mylab_losses\.Steep has no 'open', so it cannot be a log"
+    ):
+        build({"_target_": f"{mylab.__name__}.Steep"}, "logger")
 
 
 @pytest.mark.parametrize("choice", ["system", "exploration"])
@@ -242,7 +252,7 @@ def unloadable(mylab, monkeypatch):
 
     yield Local(), "is defined inside a function or class; define it in a module"
     yield mylab.Outer.Inner(), "is defined inside a function or class"
-    yield mylab.NoLoss(), "has no '__call__'"
+    yield mylab.NoLoss(), "is not derived from dyparse.loss.Loss"
     yield mylab.WithPath(), "cannot be written to a file"
     yield mylab.WithState(), "cannot be written to a file"
     yield mylab.WithName(name="b"), "an option of it cannot be called name"

@@ -262,14 +262,16 @@ def test_names_from_a_file_are_looked_up_without_importing(here):
 ALTERNATIVE = """
 from dataclasses import dataclass
 
+from dyparse.loss import Loss
+
 @dataclass(frozen=True)
 class Helper:
     size: int = 1
 
 @dataclass(frozen=True)
-class {first}:
+class {first}(Loss):
     def __call__(self, scores, legal, cost):
-        return scores.sum()
+        return scores.sum(-1)
 
 @dataclass(frozen=True)
 class {second}({first}):

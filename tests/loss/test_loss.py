@@ -33,11 +33,6 @@ def loss_of(path, **options):
     return build(OmegaConf.to_container(OmegaConf.load(path)) | options, "loss")
 
 
-def each_state(loss, states):
-    """The loss of every state by itself.  [T]"""
-    return torch.stack([loss(*(tensor[t : t + 1] for tensor in states)) for t in range(T)])
-
-
 def one_state(scores, cost):
     """A state in which all moves are legal, its scores ready to be differentiated."""
     scores = torch.tensor([scores], dtype=torch.float64, requires_grad=True)
@@ -69,52 +64,53 @@ def above_least(legal, cost, t, m, most=None):
 
 def slow_set_nll(scores, legal, cost):
     """−log of the total probability of the best moves, state by state."""
-    total = 0.0
+    losses = []
     for t, row in enumerate(scores):
         weight = [math.exp(score) if legal[t][m] else 0.0 for m, score in enumerate(row)]
         best = sum(w for m, w in enumerate(weight) if is_best(legal, cost, t, m))
-        total -= math.log(best / sum(weight))
-    return total / len(scores)
+        losses.append(-math.log(best / sum(weight)))
+    return losses
 
 
 def slow_hinge(scores, legal, cost, margin=1.0):
     """The largest amount by which a wrong move violates the margin below the highest best move."""
-    total = 0.0
+    losses = []
     for t, row in enumerate(scores):
         highest = max(score for m, score in enumerate(row) if is_best(legal, cost, t, m))
         lacks = 0.0
         for m, score in enumerate(row):
             if legal[t][m] and not is_best(legal, cost, t, m):
                 lacks = max(lacks, margin - (highest - score))
-        total += lacks
-    return total / len(scores)
+        losses.append(lacks)
+    return losses
 
 
 def slow_binary(scores, legal, cost):
     """−log of the probability of the right answer, for every legal move of every state."""
-    total = 0.0
+    losses = []
     for t, row in enumerate(scores):
+        losses.append(0.0)
         for m, score in enumerate(row):
             if legal[t][m]:
                 yes = 1 / (1 + math.exp(-score))
-                total -= math.log(yes if is_best(legal, cost, t, m) else 1 - yes)
-    return total / len(scores)
+                losses[t] -= math.log(yes if is_best(legal, cost, t, m) else 1 - yes)
+    return losses
 
 
 def slow_expected_cost(scores, legal, cost, most_cost=None):
     """Costs of the moves beyond the least, weighted with their probabilities."""
-    total = 0.0
+    losses = []
     for t, row in enumerate(scores):
         legal_moves = [m for m in range(len(row)) if legal[t][m]]
-        weights = sum(math.exp(row[m]) for m in legal_moves)
-        for m in legal_moves:
-            total += math.exp(row[m]) / weights * above_least(legal, cost, t, m, most_cost)
-    return total / len(scores)
+        weights = {m: math.exp(row[m]) for m in legal_moves}
+        costs = (weights[m] * above_least(legal, cost, t, m, most_cost) for m in legal_moves)
+        losses.append(sum(costs) / sum(weights.values()))
+    return losses
 
 
 def slow_softmax_margin(scores, legal, cost, scale=1.0, most_cost=None):
     """−log of the probability of the best moves, where costly moves get a bonus."""
-    total = 0.0
+    losses = []
     for t, row in enumerate(scores):
         best = weights = 0.0
         for m, score in enumerate(row):
@@ -122,8 +118,8 @@ def slow_softmax_margin(scores, legal, cost, scale=1.0, most_cost=None):
                 weights += math.exp(score + scale * above_least(legal, cost, t, m, most_cost))
             if is_best(legal, cost, t, m):
                 best += math.exp(score)
-        total -= math.log(best / weights)
-    return total / len(scores)
+        losses.append(-math.log(best / weights))
+    return losses
 
 
 REFERENCES = {
@@ -152,8 +148,8 @@ def test_the_loss_equals_its_formula_written_slowly(name, options, factor, state
     scores, legal, cost = states
     states = scores, legal, cost * factor + 1
     slow = REFERENCES[name](*(tensor.tolist() for tensor in states), **options)
-    assert loss_of(path, **options)(*states).item() == pytest.approx(slow, rel=1e-12)
-    assert slow > 0.1
+    assert loss_of(path, **options)(*states).tolist() == pytest.approx(slow, rel=1e-12)
+    assert sum(slow) / T > 0.1
 
 
 def test_best_moves_are_legal_and_of_least_cost(states):
@@ -190,7 +186,7 @@ def test_the_loss_vanishes_as_the_scores_become_perfect(path, states):
     scores, legal, cost = states
     loss = loss_of(path)
     sign = torch.where(best_moves(legal, cost), 1, -1)
-    values = [loss(scores + scale * sign, legal, cost).item() for scale in (0, 3, 10, 1000)]
+    values = [loss(scores + scale * sign, legal, cost).mean().item() for scale in (0, 3, 10, 1000)]
     assert values == sorted(values, reverse=True)
     assert values[0] > 0.1
     assert 0 <= values[-1] < 1e-9
@@ -201,7 +197,8 @@ def test_the_loss_grows_as_the_scores_become_wrong(path, states):
     scores, legal, cost = states
     loss = loss_of(path)
     wrong = legal & ~best_moves(legal, cost)
-    assert loss(scores + 10 * wrong, legal, cost) > 1.3 * loss(scores, legal, cost)
+    worse = loss(scores + 10 * wrong, legal, cost).sum()
+    assert worse > 1.3 * loss(scores, legal, cost).sum()
 
 
 @comparing_losses
@@ -228,21 +225,22 @@ def test_illegal_moves_do_not_matter(path, states):
     rubbish = torch.where(legal, cost, -1000)
     value = loss(wild, legal, rubbish)
     torch.testing.assert_close(value, loss(scores, legal, cost))
-    value.backward()
+    value.sum().backward()
     assert (wild.grad[~legal] == 0).all()
 
 
 @losses
-def test_the_loss_is_a_mean_over_states(path, states):
+def test_the_loss_of_a_state_does_not_depend_on_the_states_beside_it(path, states):
     loss = loss_of(path)
-    torch.testing.assert_close(loss(*states), each_state(loss, states).mean())
+    alone = [loss(*(tensor[t : t + 1] for tensor in states)) for t in range(T)]
+    torch.testing.assert_close(loss(*states), torch.cat(alone))
 
 
 @over([path for path in yamls("loss") if path.stem in AGAINST_ZERO])
 def test_a_loss_that_compares_with_zero_depends_on_the_constant(path, states):
     scores, legal, cost = states
     loss = loss_of(path)
-    assert loss(scores + 50, legal, cost) > loss(scores, legal, cost) + 10
+    assert loss(scores + 50, legal, cost).mean() > loss(scores, legal, cost).mean() + 10
 
 
 @losses
@@ -253,11 +251,11 @@ def test_the_loss_is_finite_with_one_legal_move_and_with_best_ones_only(path, dt
     cost = torch.tensor([[0, 3, 0], [2, 2, 0]], dtype=torch.int32)
     scores.requires_grad_(requires_grad=True)
     value = loss_of(path)(scores, legal, cost)
-    value.backward()
-    assert 0 <= value < math.inf
+    value.sum().backward()
+    assert ((value >= 0) & (value < math.inf)).all()
     assert scores.grad.isfinite().all()
     if path.stem not in AGAINST_ZERO:  # there is nothing to compare
-        assert value < 1e-6
+        assert value.max() < 1e-6
         assert scores.grad.abs().max() < 1e-6
 
 
@@ -279,8 +277,8 @@ def test_the_loss_never_looks_at_numbers_and_keeps_device_and_type(path, dtype, 
     scores, legal, cost = (tensor.to("meta") for tensor in states)
     scores = scores.to(dtype).requires_grad_(requires_grad=True)
     value = loss_of(path)(scores, legal, cost)
-    value.backward()
-    assert (value.device.type, value.dtype, value.shape) == ("meta", dtype, ())
+    value.sum().backward()
+    assert (value.device.type, value.dtype, value.shape) == ("meta", dtype, (T,))
     assert scores.grad.dtype == dtype
 
 
@@ -329,7 +327,7 @@ def test_hinge_without_margin_costs_nothing_where_the_favourite_is_a_best_move(s
     scores, legal, cost = states
     favourite = scores.masked_fill(~legal, -torch.inf).argmax(-1, keepdim=True)
     is_right = best_moves(legal, cost).gather(-1, favourite).squeeze(-1)
-    assert ((each_state(Hinge(margin=0.0), states) == 0) == is_right).all()
+    assert ((Hinge(margin=0.0)(*states) == 0) == is_right).all()
     assert 0 < is_right.sum() < T
 
 
@@ -344,12 +342,12 @@ def test_binary_answers_do_not_depend_on_the_moves_beside_them():
 
 def test_binary_is_never_less_than_set_nll(states):
     """Π(1 + exp −best) Π(1 + exp wrong) contains every term of the odds against a best move."""
-    assert (each_state(Binary(), states) >= each_state(SetNLL(), states)).all()
+    assert (Binary()(*states) >= SetNLL()(*states)).all()
 
 
 def test_expected_cost_lies_between_0_and_the_largest_cost_above_the_least(states):
     _, legal, cost = states
-    expected = each_state(ExpectedCost(), states)
+    expected = ExpectedCost()(*states)
     largest = cost_above_least(legal, cost).amax(-1)
     assert (expected >= 0).all()
     assert (expected <= largest).all()
@@ -363,8 +361,8 @@ def test_expected_cost_of_at_most_one_is_the_probability_of_a_wrong_move(is_stat
     if is_static:
         cost = (torch.arange(M) != canonical).int()
     loss = ExpectedCost(most_cost=None if is_static else 1)
-    right = (-each_state(SetNLL(), (scores, legal, cost))).exp()
-    torch.testing.assert_close(each_state(loss, (scores, legal, cost)), 1 - right)
+    right = (-SetNLL()(scores, legal, cost)).exp()
+    torch.testing.assert_close(loss(scores, legal, cost), 1 - right)
 
 
 @pytest.mark.parametrize(
@@ -386,21 +384,21 @@ def test_a_sure_mistake_has_no_gradient_under_expected_cost_alone(loss, has_grad
 
 
 def test_softmax_margin_of_scale_zero_is_set_nll(states):
-    assert SoftmaxMargin(scale=0.0)(*states) == SetNLL()(*states)
+    assert torch.equal(SoftmaxMargin(scale=0.0)(*states), SetNLL()(*states))
 
 
 def test_softmax_margin_grows_with_its_scale_at_first_by_the_expected_cost(states):
     scale = 1e-7
-    growth = each_state(SoftmaxMargin(scale), states) - each_state(SetNLL(), states)
-    expected = each_state(ExpectedCost(), states)
+    growth = SoftmaxMargin(scale)(*states) - SetNLL()(*states)
+    expected = ExpectedCost()(*states)
     torch.testing.assert_close(growth / scale, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("most_cost", [None, 1])
 @pytest.mark.parametrize("scale", [0.3, 1.0, 2.0])
 def test_softmax_margin_bounds_set_nll_and_expected_cost_together(scale, most_cost, states):
-    together = each_state(SetNLL(), states) + scale * each_state(ExpectedCost(most_cost), states)
-    bound = each_state(SoftmaxMargin(scale, most_cost), states)
+    together = SetNLL()(*states) + scale * ExpectedCost(most_cost)(*states)
+    bound = SoftmaxMargin(scale, most_cost)(*states)
     assert (bound >= together - 1e-12).all()
     assert (bound > together + 1e-3).any()
 
@@ -418,6 +416,11 @@ def test_softmax_margin_bounds_set_nll_and_expected_cost_together(scale, most_co
         ("softmax_margin", {"scale": math.inf}, "loss.scale is inf"),
         ("softmax_margin", {"most_cost": 1.5}, "loss.most_cost"),
         ("hinge", {"margin": "big"}, "loss.margin"),
+        *(
+            (path.stem, {"weight": 0.0}, "loss.weight is 0.0, expected more than 0")
+            for path in yamls("loss")
+        ),
+        ("set_nll", {"weight": math.inf}, "loss.weight is inf"),
     ],
 )
 def test_an_option_out_of_range_is_refused_by_name(name, options, message):

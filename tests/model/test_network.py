@@ -118,7 +118,7 @@ def test_the_gradient_of_both_losses_reaches_every_parameter(parser):
     cost = torch.arange(scores.shape[1], dtype=torch.int32).expand(scores.shape)
     of_labels = labels(encoded, torch.from_numpy(gold_heads(SENTENCES)).long())
     targets = torch.from_numpy(labels.targets(SENTENCES))
-    (SetNLL()(scores, legal, cost) + labels.loss(of_labels, targets)).backward()
+    (SetNLL()(scores, legal, cost).sum() + labels.loss(of_labels, targets)).backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
@@ -155,7 +155,7 @@ def test_nothing_is_made_on_another_device_than_that_of_the_batch():
         labels = model.heads["labels"]
         of_labels = labels(encoded, zeros, batch.keys)
         legal = torch.ones_like(scores, dtype=torch.bool)
-        loss = SetNLL()(scores, legal, torch.zeros_like(scores, dtype=torch.int32))
+        loss = SetNLL()(scores, legal, torch.zeros_like(scores, dtype=torch.int32)).sum()
         (loss + labels.loss(of_labels, zeros)).backward()
     # Only the order of the sentences is found out on the host, which knows their lengths.
     allowed = {("meta", "numbers"), ("meta", "indices"), ("cpu", "indices")}

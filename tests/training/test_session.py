@@ -11,6 +11,7 @@ from helpers.tiny import fresh_parser, plan, sample, trained
 from dyparse.errors import DyparseError
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
+from dyparse.loss.set_nll import SetNLL
 from dyparse.training.distributed import World
 from dyparse.training.out_of_memory import is_out_of_memory
 from dyparse.training.session import Session
@@ -59,6 +60,25 @@ def test_the_parts_of_all_ranks_give_the_gradients_of_the_whole_batch_together()
     for k, expected in enumerate(whole[1]):
         found = torch.stack([of_rank[k] for _, of_rank in of_ranks]).sum(0)
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-6)
+
+
+def test_the_weight_of_the_loss_is_that_of_the_moves_beside_the_heads():
+    """The scorer learns from moves alone, a head from its targets, the encoder from both."""
+    learned = []
+    for weight in (1.0, 3.0, 5.0):
+        session = new_session(loss=SetNLL(weight=weight))
+        session.gradients(session.batches.make(GROUP, 1, 0))
+        named = session.parser.model.named_parameters()
+        learned.append({name: parameter.grad for name, parameter in named})
+    one, three, five = learned
+    for name in one:
+        growth = three[name] - one[name]
+        torch.testing.assert_close(five[name] - three[name], growth, rtol=1e-3, atol=1e-5)
+        if name.startswith("heads."):
+            torch.testing.assert_close(growth, torch.zeros_like(growth))
+        else:
+            assert growth.abs().max() > 1e-3
+    torch.testing.assert_close(three["output.weight"], 3 * one["output.weight"])
 
 
 def test_a_rank_without_sentences_takes_part_but_adds_nothing():
