@@ -58,7 +58,7 @@ if TYPE_CHECKING:  # slow to import, and not every model is read with it
 
     from dyparse.model.network import Model
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
 PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights

@@ -1,13 +1,12 @@
 """Tokens and sentences from the scores of characters."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dyparse.tokenizer._characters import code_points, is_white
-from dyparse.tokenizer._multiword import MultiwordRules
+from dyparse.tokenizer._multiword import MultiwordRules, Words
 from dyparse.tokenizer._scores import MULTIWORD, SENTENCE_END, TOKEN_END, WORD_END
 from dyparse.tokenizer._spans import Token
 from dyparse.tokenizer._windows import Scores
@@ -52,17 +51,14 @@ def _tokens(
     scores: Scores,
     rules: MultiwordRules,
 ) -> list[Token]:
-    is_multiword = (scores[ends - 1, MULTIWORD] > 0).tolist()
-    word_ends = np.flatnonzero(scores[:, WORD_END] > 0) + 1
+    multiword = scores[ends - 1, MULTIWORD]
+    word_ends = scores[:, WORD_END]
+    inside = np.maximum.reduceat(word_ends, np.stack([starts, ends - 1], 1).ravel())[::2]
+    may_be_split = ((multiword > 0) | (multiword + inside > 0)).tolist()
     tokens, always = [], rules.always
-    for start, end, multiword in zip(starts.tolist(), ends.tolist(), is_multiword, strict=True):
-        if not multiword and not (always and text[start:end].lower() in always):
-            tokens.append(Token(start, end))
-            continue
-        cuts: Sequence[int] = ()
-        if multiword:
-            inside = word_ends[(word_ends > start) & (word_ends < end)]
-            cuts = (inside - start).tolist()
-        words = rules.split(text[start:end], cuts, is_multiword=multiword)
+    for start, end, may_be in zip(starts.tolist(), ends.tolist(), may_be_split, strict=True):
+        words: Words = ()
+        if may_be or (always and text[start:end].lower() in always):
+            words = rules.split(text[start:end], scores[end - 1, MULTIWORD], word_ends[start:end])
         tokens.append(Token(start, end, words))
     return tokens

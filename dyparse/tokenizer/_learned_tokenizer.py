@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # torch is slow to import, and not every input needs the toke
     from dyparse.tokenizer._segmenter import Segmenter
 
 WEIGHTS, VOCABULARY = "tokenizer.safetensors", "tokenizer.json"
-FORMAT = 1
+FORMAT = 2
 MOST_SPACES = 20  # in a token
 
 

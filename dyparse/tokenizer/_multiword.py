@@ -1,18 +1,26 @@
 """How multiword tokens are split into words: as in the training text, never with new letters.
 
-A form that was seen is split as it was there; only of one that was also seen whole the network
-decides whether. Another form is cut where the network ends words inside it, else by the longest
-suffix that was split alike in several tokens of the training text (*verlo* and *darlo* teach
-*-lo* → *-*, *lo*). Splits are kept as the letters of the token where these are its words.
+A form that was seen is split as it was there, or never; only of one that was seen split and whole
+the network decides whether. Another form is cut where the network ends words inside it, else by the
+longest suffix that was split alike in several tokens of the training text (*verlo* and *darlo*
+teach *-lo* → *-*, *lo*). Splits are kept as the letters of the token where these are its words.
+
+The network has two opinions: whether a token is a multiword token, and where words end inside it.
+If a form was not seen, both count where the words are a cut of it; otherwise the first one does:
+
+    score(split) = MULTIWORD(end of the token) + max of WORD_END(cuts),  more than 0
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dyparse.tokenizer._sentences import UNWRITABLE
 
@@ -28,22 +36,30 @@ class MultiwordRules:
 
     always: Mapping[str, Words] = field(default_factory=dict)  # never seen whole
     sometimes: Mapping[str, Words] = field(default_factory=dict)
+    whole: frozenset[str] = frozenset()  # never seen split; none if no form was
     suffixes: Mapping[str, Words] = field(default_factory=dict)
 
-    def split(self, form: str, cuts: Sequence[int], *, is_multiword: bool) -> Words:
+    def split(self, form: str, multiword: float, word_ends: NDArray[np.float32]) -> Words:
         """The words of a token; none if it is a word itself.
 
-        The network says where words end inside it (`cuts`), and whether it is a multiword token.
+        The network scores that it is a multiword token, and that a word inside it ends at each of
+        its characters.
         """
         lower = form.lower()
-        seen = self.always.get(lower)
-        if seen is None and is_multiword:
-            seen = self.sometimes.get(lower)
-        if seen is not None:
+        if (seen := self.always.get(lower)) is not None:
             return as_written(form, seen)
-        if not is_multiword or len(form.split()) > 1:
+        if (seen := self.sometimes.get(lower)) is not None:
+            return as_written(form, seen) if multiword > 0 else ()
+        if lower in self.whole:
             return ()
-        borders = [0, *cuts, len(form)]
+        words = self._of_unseen(form, lower, word_ends[:-1])
+        return words if words and multiword + _of_cuts(form, words, word_ends) > 0 else ()
+
+    def _of_unseen(self, form: str, lower: str, inside: NDArray[np.float32]) -> Words:
+        """The words of a token if it is a multiword token; none if that is not known."""
+        if len(form.split()) > 1:
+            return ()
+        borders = [0, *(np.flatnonzero(inside > 0) + 1).tolist(), len(form)]
         pieces = tuple(form[start:end] for start, end in pairwise(borders))
         return pieces if 1 < len(pieces) <= MOST_WORDS else self._by_suffix(form, lower)
 
@@ -56,26 +72,34 @@ class MultiwordRules:
                 return as_written(form, words)
         return ()
 
-    def as_json(self) -> dict[str, dict[str, list[str]]]:
+    def as_json(self) -> dict[str, dict[str, list[str]] | list[str]]:
         """The rules as plain data; `from_json` makes them again."""
         parts = {"always": self.always, "sometimes": self.sometimes, "suffixes": self.suffixes}
-        return {
+        splits = {
             name: {form: list(words) for form, words in sorted(part.items())}
             for name, part in parts.items()
         }
+        return {**splits, "whole": sorted(self.whole)}
 
     @classmethod
     def from_json(cls, given: Any) -> MultiwordRules:
         """Rules from plain data; ValueError if they are not what `as_json` gives."""
         parts = ("always", "sometimes", "suffixes")
-        if not isinstance(given, dict) or set(given) != set(parts):
-            raise ValueError(f"multiword is not an object of {', '.join(parts)}")
+        if not isinstance(given, dict) or set(given) != {*parts, "whole"}:
+            raise ValueError(f"multiword is not an object of {', '.join(parts)}, whole")
         for name in parts:
             _require_splits(name, given[name])
-        always, sometimes, suffixes = (
-            {form: tuple(words) for form, words in given[name].items()} for name in parts
-        )
-        return cls(always, sometimes, suffixes)
+        _require_forms(given["whole"])
+        splits = {
+            name: {form: tuple(words) for form, words in given[name].items()} for name in parts
+        }
+        return cls(**splits, whole=frozenset(given["whole"]))
+
+
+def _require_forms(given: Any) -> None:
+    is_list = isinstance(given, list) and len(given) <= MOST_FORMS
+    if not is_list or not all(isinstance(form, str) for form in given):
+        raise ValueError(f"multiword.whole is not a list of at most {MOST_FORMS} forms")
 
 
 def _require_splits(name: str, given: Any) -> None:
@@ -95,6 +119,14 @@ def _is_part(word: Any) -> bool:
     return is_text and not UNWRITABLE.search(word)
 
 
+def _of_cuts(form: str, words: Words, word_ends: NDArray[np.float32]) -> float:
+    """The best score of an end of a word, if the words are a cut of the token; else 0."""
+    if "".join(words) != form:
+        return 0.0
+    ends = np.cumsum([len(word) for word in words[:-1]]) - 1
+    return float(word_ends[ends].max())
+
+
 def as_written(form: str, words: Words) -> Words:
     """Words in the letters of a token, if they are a cut of it, else in its case."""
     if "".join(words) == form.lower() and len(form) == len(form.lower()):
@@ -110,16 +142,18 @@ def as_written(form: str, words: Words) -> Words:
 def learn_rules(tokens: Iterable[tuple[str, Words]]) -> MultiwordRules:
     """Rules from the tokens of a training text: form, and words if they are several."""
     splits: dict[str, Counter[Words]] = defaultdict(Counter)
-    whole: set[str] = set()
+    whole: Counter[str] = Counter()
     for form, words in tokens:
         if not words:
-            whole.add(form.lower())
+            whole[form.lower()] += 1
         elif 1 < len(words) <= MOST_WORDS and all(map(_is_part, words)):
             splits[form.lower()][tuple(word.lower() for word in words)] += 1
     chosen = {form: _most_frequent(found) for form, found in splits.items()}
+    never_split = (form for form, _ in whole.most_common() if form not in chosen)
     return MultiwordRules(
         always={form: words for form, words in chosen.items() if form not in whole},
         sometimes={form: words for form, words in chosen.items() if form in whole},
+        whole=frozenset(islice(never_split, MOST_FORMS if chosen else 0)),
         suffixes=_suffixes(chosen),
     )
 

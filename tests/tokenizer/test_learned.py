@@ -137,7 +137,7 @@ def damaged_vocabulary(learned: LearnedTokenizer, **changed) -> dict[str, bytes]
 @pytest.mark.parametrize(
     "changed",
     [
-        {"format": 2},
+        {"format": 1},
         {"characters": 3},
         {"characters": "aa"},
         {"characters": "ab"},  # weights of another size
@@ -149,7 +149,7 @@ def damaged_vocabulary(learned: LearnedTokenizer, **changed) -> dict[str, bytes]
         {"most_spaces": -1},
         {"most_spaces": True},
         {"most_spaces": 10**9},
-        {"multiword": {"always": {"x": ["\n", "y"]}, "sometimes": {}, "suffixes": {}}},
+        {"multiword": {"always": {"x": ["\n", "y"]}, "sometimes": {}, "suffixes": {}, "whole": []}},
         {"multiword": []},
         {"more": 1},
     ],
