@@ -122,7 +122,7 @@ def pooled_difference(
     pairs: Mapping[str, Pair], *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = 0
 ) -> Difference:
     """The mean of the differences on treebanks, given by name; all treebanks count the same."""
-    matched = _matched(pairs)
+    matched = in_common(pairs)
     low, high = confidence_interval(pairs, resamples=resamples, level=level, seed=seed)
     base, new = (float(np.mean([pair[k].mean for pair in matched])) for k in (0, 1))
     return Difference(
@@ -162,7 +162,7 @@ def confidence_interval(
     """
     _require(resamples, level)
     rng = np.random.default_rng(seed)
-    matched = _matched(pairs)
+    matched = in_common(pairs)
     mean, change = 0.0, np.zeros(resamples)
     variance, uncertainty = 0.0, 0.0
     for base, new in matched:
@@ -196,7 +196,7 @@ def permutation_test(
     them have at least the observed difference (Phipson & Smyth 2010).
     """
     _require(resamples)
-    matched = _matched(pairs)
+    matched = in_common(pairs)
     borders = np.cumsum([_units(pair, unit) for pair in matched])
     found = np.mean([new.mean - base.mean for base, new in matched])
     is_exact = borders[-1] <= EXACT_UNITS
@@ -259,7 +259,7 @@ def _score(sums: Floats) -> Floats:
     return np.asarray(np.divide(100 * right, total, out=np.zeros_like(right), where=total > 0))
 
 
-def _matched(pairs: Mapping[str, Pair]) -> list[Pair]:
+def in_common(pairs: Mapping[str, Pair]) -> list[Pair]:
     """Base and new of each treebank with the seeds that both have, all in a fixed order."""
     if not pairs:
         raise ValueError("there is no treebank to compare on")
