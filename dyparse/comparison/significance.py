@@ -343,7 +343,7 @@ def _by_sentence(table: Floats) -> Floats:
 
 def _sums(times: Floats, by_sentence: Floats) -> Floats:
     """[2, R, S]: right and total if sentences count so many times.  [R, K], [K, 2·S]"""
-    return (times @ by_sentence).reshape(len(times), 2, -1).swapaxes(0, 1)
+    return np.asarray((times @ by_sentence).reshape(len(times), 2, -1).swapaxes(0, 1))
 
 
 def _require(resamples: int, level: float = 0.95) -> None:
