@@ -7,7 +7,7 @@ PYTHON = python3
 VENV = .venv
 
 .DELETE_ON_ERROR:
-.PHONY: help train test slowtest lint format docs dist clean
+.PHONY: help train test slowtest lint format docs results dist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -32,6 +32,9 @@ format: $(VENV)/installed-test  ## format the code, and fix what ruff can fix
 
 docs: $(VENV)/installed-docs  ## build the site of docs/ in site/; a warning is an error
 	$(VENV)/bin/python -m mkdocs build --strict
+
+results: $(VENV)/installed-test  ## compute tables and figures of results again; CHECK=1: only compare them
+	OMP_NUM_THREADS=1 $(VENV)/bin/python scripts/make_results.py $(if $(CHECK),--check)
 
 dist: $(VENV)/bin/python  ## build sdist and wheel in dist/, and check them
 	$(VENV)/bin/python -m pip install build twine

@@ -1,4 +1,4 @@
-"""Fill in tables and figures of README.md and docs/: `python scripts/make_results.py`.
+"""Fill in tables and figures of README.md and docs/: `make results`.
 
 docs/results holds the result.json of every finished cell of the full grid, as `dyparse compare -o
 docs/results` writes it, docs/results_readme those of the smaller one that README.md shows. Tables
@@ -10,7 +10,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -21,6 +21,7 @@ from dyparse.comparison.report.table import Table, interval, p_value, signed, sp
 from dyparse.comparison.report.tables import tables
 from dyparse.comparison.statistics import Comparison, Pooled, comparison_of
 from dyparse.errors import DyparseError
+from dyparse.evaluation.provenance import training_sources
 from dyparse.evaluation.run_result import Cell, RunResult, finished_results
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.entry import clear_errors
@@ -233,8 +234,23 @@ def _difference(system: str, baseline: str, row: Pooled) -> tuple[str, ...]:
     return system, baseline, *runs, interval(row.effect.las), p_value(row.effect.p_seeds)
 
 
-def filled(page: Path, made: dict[str, Table | None]) -> bytes:
-    """The content of a page, with its tables filled in."""
+def origin(results: Results) -> str:
+    """The code that some results were measured with, and whether it is still the same."""
+    versions = sorted({result.versions["dyparse"] for result in results})
+    commits = sorted({result.commit for result in results if result.commit})
+    place = f"version {', '.join(versions)}, {plural(commits)}" if commits else "an earlier version"
+    is_stale = any(result.sources != training_sources(result.cell) for result in results)
+    since = "; the code that decides training has changed since" if is_stale else ""
+    return f"Results of {place}{since}.\n"
+
+
+def plural(commits: Sequence[str]) -> str:
+    """`commit a` or `commits a, b`."""
+    return f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+
+
+def filled(page: Path, made: Mapping[str, Table | str | None]) -> bytes:
+    """The content of a page, with its tables and sentences filled in."""
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"<!-- /(\w+) -->", text):
         if name in OF_MAKE_DOCS:
@@ -249,17 +265,21 @@ def filled(page: Path, made: dict[str, Table | None]) -> bytes:
     return text.encode()
 
 
-def body(table: Table | None) -> str:
-    """A table without its title, which is in the page already."""
+def body(table: Table | str | None) -> str:
+    """A sentence, or a table without its title, which is in the page already."""
+    if isinstance(table, str):
+        return table
     return table.to_markdown().partition("\n\n")[2] if table and table.rows else NOT_MEASURED
 
 
 def full_contents(results: Results) -> dict[Path, bytes]:
     """The files made from the full grid."""
+    since = origin(results)
     results = relabelled(results, named)
     main, detailed = (main_comparison(results, names) for names in (TRAININGS, DETAILED))
     ways = ways_comparison(results)
-    made: dict[str, Table | None] = {
+    made: dict[str, Table | str | None] = {
+        "origin": since,
         **{table.name: table for table in tables(detailed)},
         **{table.name: table for table in tables(main) if table.name in ("pooled", "las")},
         "ways": ways_table(ways, results),
@@ -287,7 +307,8 @@ def readme_contents(results: Results) -> dict[Path, bytes]:
     comparison = comparison_of(results) if results else None
     table = readme_table(comparison) if comparison else None
     pages = (DOCS.parent / "README.md", DOCS / "index.md")
-    files = {page: filled(page, {"readme": table}) for page in pages}
+    made = {"readme": table, "origin": origin(results) if results else None}
+    files = {page: filled(page, made) for page in pages}
     replay = exploration_table("dagger_replay", comparison) if comparison else None
     files[REPLAY] = filled(REPLAY, {"measured": replay})
     for plot in plots(comparison) if comparison else []:
@@ -324,7 +345,7 @@ def update(files: dict[Path, bytes], *, check: bool) -> int:
         if path.exists() and path.read_bytes() == content:
             continue
         if check:
-            sys.stderr.write(f"{path} is out of date: run scripts/make_results.py\n")
+            sys.stderr.write(f"{path} is out of date: run make results\n")
             status = 1
         else:
             path.parent.mkdir(exist_ok=True)

@@ -27,6 +27,7 @@ from dyparse.comparison.groups import (
     remarks,
     treebanks_on_dev,
 )
+from dyparse.comparison.power import detectable, error_of_seeds
 from dyparse.comparison.significance import (
     RESAMPLES,
     SIGNIFICANT,
@@ -35,6 +36,7 @@ from dyparse.comparison.significance import (
     Pair,
     Tally,
     holm,
+    in_common,
     pooled_difference,
     tally,
 )
@@ -61,6 +63,8 @@ class Effect:
     clas: float
     p_sentences: float | None = None  # corrected
     p_seeds: float | None = None  # corrected
+    error: tuple[float, float] | None = None  # of `error_of_seeds`
+    detectable: float | None = None  # difference with p_seeds below 0.05 in 80 % of such studies
 
     @property
     def verdict(self) -> str:
@@ -197,7 +201,9 @@ def _effect(pairs: Mapping[str, RunPair], resamples: int) -> Effect:
         float(np.mean([_mean(new, metric) - _mean(base, metric) for base, new in pairs.values()]))
         for metric in ("uas", "clas")
     )
-    return Effect(pooled_difference(counts, resamples=resamples), uas, clas)
+    by_seed = [new.scores - base.scores for base, new in in_common(counts)]
+    difference = pooled_difference(counts, resamples=resamples)
+    return Effect(difference, uas, clas, error=error_of_seeds(by_seed))
 
 
 def _mean(runs: Sequence[RunResult], metric: str) -> float:
@@ -255,10 +261,19 @@ def _corrected(rows: Sequence[Line] | Sequence[Pooled]) -> list[Effect | None]:
     effects = [row.effect for row in rows]
     sentences = holm([e.las.p_sentences if e else None for e in effects])
     seeds = holm([e.las.p_seeds if e else None for e in effects])
+    n = sum(effect is not None for effect in effects)
     return [
-        replace(effect, p_sentences=of_sentences, p_seeds=of_seeds) if effect else None
-        for effect, of_sentences, of_seeds in zip(effects, sentences, seeds, strict=True)
+        replace(e, p_sentences=of_sentences, p_seeds=of_seeds, detectable=_detectable(e, n))
+        if e
+        else None
+        for e, of_sentences, of_seeds in zip(effects, sentences, seeds, strict=True)
     ]
+
+
+def _detectable(effect: Effect, comparisons: int) -> float | None:
+    if effect.error is None:
+        return None
+    return detectable(*effect.error, effect.las.seed_pairs, comparisons)
 
 
 def _curve(key: Key, runs: Sequence[RunResult]) -> Curve:

@@ -245,6 +245,7 @@ def keep_result(
         versions=versions(),
         split=split,
         commit=provenance.commit(),
+        sources=provenance.training_sources(trained.cell),
         machine=provenance.machine(),
         command=trained.command,
     )

@@ -55,6 +55,7 @@ class RunResult:
     train_words: int
     versions: dict[str, str] = field(default_factory=dict)
     commit: str = ""  # of dyparse, if it ran from a clone; with + if files were changed
+    sources: str = ""  # hash of those that decide training: provenance.training_sources
     machine: str = ""
     command: str = ""  # that trains the run again; empty if classes of one's own took part
     split: str = "test"  # dev if the treebank has no test
@@ -109,7 +110,7 @@ def _require_figures(result: RunResult) -> None:
     if not all(isinstance(part, dict) for part in (result.setting, result.versions)):
         raise ValueError("setting or versions are not options")
     *names, seed = asdict(result.cell).values()
-    texts = (*names, result.commit, result.machine, result.command)
+    texts = (*names, result.commit, result.sources, result.machine, result.command)
     if not all(isinstance(text, str) for text in texts) or type(seed) is not int:
         raise ValueError("the cell lacks a name or its seed")
     for scores in (result.dev, result.test):

@@ -27,7 +27,7 @@ def clone_with_a_file(root):
 
 def test_the_commit_is_that_of_the_clone_with_a_plus_if_files_differ(tmp_path, monkeypatch):
     file = clone_with_a_file(tmp_path)
-    monkeypatch.setattr(provenance, "__file__", str(file))
+    monkeypatch.setattr(provenance, "ROOT", file.parents[1])
     head = git(tmp_path, "rev-parse", "HEAD")
     assert provenance.commit() == head[:12]
     (tmp_path / "notes.txt").write_text("decides nothing")
@@ -37,12 +37,12 @@ def test_the_commit_is_that_of_the_clone_with_a_plus_if_files_differ(tmp_path, m
 
 
 def test_an_installed_package_has_no_commit(tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "a" / "b" / "provenance.py"))
+    monkeypatch.setattr(provenance, "ROOT", tmp_path / "dyparse")
     assert provenance.commit() == ""
 
 
 def test_without_git_there_is_no_commit_and_no_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "__file__", str(clone_with_a_file(tmp_path)))
+    monkeypatch.setattr(provenance, "ROOT", clone_with_a_file(tmp_path).parents[1])
     monkeypatch.setenv("PATH", str(tmp_path))
     assert provenance.commit() == ""
 

@@ -36,6 +36,7 @@ def _pooled_table(comparison: Comparison) -> Table:
                     percent(las.new),
                     interval(row.effect.las),
                     p_value(row.effect.p_seeds),
+                    "" if row.effect.detectable is None else f"{row.effect.detectable:.2f}",
                     p_value(row.effect.p_sentences),
                     f"{tally.wins} / {tally.ties} / {tally.losses}",
                 )
@@ -50,6 +51,7 @@ def _pooled_table(comparison: Comparison) -> Table:
         "LAS",
         "difference [95 %]",
         "p, seeds",
+        "could find",
         "p, sentences",
         "win / tie / loss",
     )
@@ -58,8 +60,10 @@ def _pooled_table(comparison: Comparison) -> Table:
         f"Difference from {comparison.baseline}, mean over treebanks",
         header,
         rows,
-        "p corrected after Holm for all rows. Win / tie / loss: treebanks on which the training is "
-        "better, not distinguishable, worse, by p over sentences, corrected.",
+        "p corrected after Holm for all rows. Could find: the difference that would have p, seeds, "
+        "below 0.05 with a probability of 80 %; empty if no difference would. Win / tie / loss: "
+        "treebanks on which the training is better, not distinguishable, worse, by p over "
+        "sentences, corrected.",
         verdicts=verdicts,
         key_column=6,
     )
