@@ -8,8 +8,8 @@ from helpers.tiny import PROJECT
 
 ROOT = PROJECT / "dyparse"
 ORDER = (  # top to bottom; one line of the plan
-    "cli > web > publishing | integration > comparison > training | parsing > evaluation > model > "
-    "decoding > rollout > "
+    "cli > web > publishing | integration > comparison > training | parsing > evaluation > "
+    "trajectories | env > model > decoding > rollout > "
     "system | exploration | loss | encoder | head | treebank | tokenizer | logger > feature > "
     "compiled > data > drawing > tensors > config > runtime > errors | version"
 )

@@ -34,6 +34,7 @@ NEEDS_MORE = {  # commands, and the extras that they name
     "push": ("model someone/model", "train,hub"),
     "parse": ("hf://someone/model", "hub"),
     "serve": ("", "web"),
+    "trajectories": ("arc_eager sample -o x.parquet", "parquet"),
 }
 FUNCTIONS = {
     "train": "dyparse.train()",
@@ -161,9 +162,12 @@ def test_it_parses_files_and_text(minimal, model, tmp_path):
     assert (status, len(again.splitlines()), err) == (0, len(out.splitlines()), "")
 
 
-@pytest.mark.parametrize("command", ["check", "draw", "oracle"])
-def test_what_needs_no_network_works(minimal, command):
-    status, out, err = minimal("-m", "dyparse", command, "sample")
+@pytest.mark.parametrize(
+    "arguments",
+    ["check sample", "draw sample", "oracle sample", "trajectories arc_eager sample -o x.npz"],
+)
+def test_what_needs_no_network_works(minimal, arguments):
+    status, out, err = minimal("-m", "dyparse", *arguments.split())
     assert (status, bool(out), err) == (0, True, "")
 
 

@@ -22,6 +22,7 @@ from dyparse.cli import (
     score,
     serve,
     train,
+    trajectories,
 )
 from dyparse.cli.arguments import STDIN
 from dyparse.runtime.console import escape_unencodable_output
@@ -43,6 +44,7 @@ COMMANDS = (
     package,
     coverage,
     oracle,
+    trajectories,
     draw,
     explorer,
     serve,

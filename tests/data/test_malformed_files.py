@@ -41,14 +41,25 @@ def arguments(model: Path) -> dict[str, list[object]]:
         "check": ["check"],
         "coverage": ["coverage", "--system", "arc_eager"],
         "oracle": ["oracle"],
+        "trajectories": ["trajectories", "arc_eager"],
         "draw": ["draw", "--all"],
         "explorer": ["explorer", "--static"],
     }
 
 
-OUTPUT = {"parse": "-o", "parse-corpus": "-o", "coverage": "--csv", "draw": "-o", "explorer": "-o"}
+OUTPUT = {
+    **dict.fromkeys(("parse", "parse-corpus", "draw", "explorer", "trajectories"), "-o"),
+    "coverage": "--csv",
+}
+OUTPUT_NAMES = {"parse-corpus": "out", "trajectories": "out.npz"}  # of commands that need one
 NAMES = list(arguments(Path()))
 OF_ONE_SENTENCE = ("oracle", "explorer")
+
+
+def needed_output(command_name: str, directory: Path) -> list[object]:
+    """The option that names the output, of commands that need it."""
+    name = OUTPUT_NAMES.get(command_name)
+    return ["-o", directory / name] if name else []
 
 
 def configured(name: str, *overrides: str) -> DictConfig:
@@ -144,7 +155,7 @@ def test_every_command_refuses_a_malformed_file_clearly_or_does_not_read_the_fau
     case, path = MALFORMED[name], tmp_path / "bad.conllu"
     path.write_bytes(case.data)
     given = [*arguments(model_directory)[command_name], path]
-    out = tmp_path / ("out" if command_name == "parse-corpus" else "out.svg")
+    out = tmp_path / OUTPUT_NAMES.get(command_name, "out.svg")
     old = out / "bad.conllu" if command_name == "parse-corpus" else out
     old.parent.mkdir(exist_ok=True)
     old.write_text(BEFORE)
@@ -202,7 +213,7 @@ def test_odd_files_that_are_sound_are_accepted_by_every_command(
     if command_name == "evaluate.py":
         assert evaluated(path, conllu=str(tmp_path / "out"))[2] == ""
     else:
-        out = ["-o", tmp_path / "out"] if command_name == "parse-corpus" else []
+        out = needed_output(command_name, tmp_path)
         given = [*arguments(model_directory)[command_name], path]
         status, printed, err = command(*given, *out)
         assert status == 0
@@ -260,10 +271,9 @@ def test_a_path_that_is_not_a_file_is_refused_by_every_command_also_when_skippin
     for path, finding in unreadable(tmp_path).values():
         name, *option = command_name.split()
         given = [*arguments(model_directory)[name], *option, path]
-        if name in ("parse", "parse-corpus", "coverage"):
+        if name in ("parse", "parse-corpus", "coverage", "trajectories"):
             given += ["--on-error", on_error]
-        if name == "parse-corpus":
-            given += ["-o", tmp_path / "out"]
+        given += needed_output(name, tmp_path)
         status, out, err = command(*given)
         message = out if name == "check" else err
         assert status == 2
@@ -272,7 +282,7 @@ def test_a_path_that_is_not_a_file_is_refused_by_every_command_also_when_skippin
         assert "; " in message
         if name != "check":
             assert (out, err.count("\n")) == ("", 1)
-    assert not (tmp_path / "out").exists()
+    assert {p.name for p in tmp_path.iterdir()} == {"good.conllu", "directory", "loop"}
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -324,10 +334,10 @@ def test_a_sentence_of_10000_words_is_accepted_or_refused_for_its_length(
         assert "10,003" in evaluated(path)[1]
         return
     more = {one: ["--sentence", 2] for one in OF_ONE_SENTENCE}
-    more["parse-corpus"] = ["-o", tmp_path / "out"]
-    given = [*arguments(model_directory)[command_name], path, *more.get(command_name, [])]
+    needed = needed_output(command_name, tmp_path)
+    given = [*arguments(model_directory)[command_name], path, *more.get(command_name, needed)]
     status, out, err = command(*given)
-    if command_name in ("coverage", *OF_ONE_SENTENCE):
+    if command_name in ("coverage", "trajectories", *OF_ONE_SENTENCE):
         assert (status, out) == (2, "")
         assert f"{path}:5: sentence has 10000 words" in err
         assert "expected at most 2000: split it" in err
@@ -360,7 +370,7 @@ def test_no_command_fails_because_of_a_locale_or_file_name_that_is_not_utf_8(
     bad.write_bytes(MALFORMED["no root"].data)
     ascii_only = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
     for command_name, given in arguments(model_directory).items():
-        out = ["-o", tmp_path / "out"] if command_name == "parse-corpus" else []
+        out = needed_output(command_name, tmp_path)
         done = run_bytes(*given, path, *out, cwd=tmp_path, **ascii_only)
         assert b"Traceback" not in done.stderr
         if command_name == "parse-corpus":
