@@ -15,6 +15,7 @@ from dyparse.errors import DyparseError
 from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.exploration.explore import Explore
 from dyparse.exploration.static import Static
+from dyparse.loss import Loss
 from dyparse.training import loop
 from dyparse.training.session import Session
 from dyparse.training.settings import TrainingSettings
@@ -194,11 +195,12 @@ def test_gradients_are_clipped():
 
 
 def test_a_loss_that_is_not_finite_stops_the_training_with_a_remedy():
-    def broken(scores, _legal, _cost):
-        return scores.sum() * math.nan
+    class Broken(Loss):
+        def __call__(self, scores, legal, cost):  # noqa: ARG002 - as all losses are called
+            return scores.sum(-1) * math.nan
 
     with pytest.raises(DyparseError, match=r"epoch 1.*trainer\.learning_rate"):
-        trained(fresh_parser(TRAIN[:5]), plan(TRAIN[:5], DEV, loss=broken), SHORT)
+        trained(fresh_parser(TRAIN[:5]), plan(TRAIN[:5], DEV, loss=Broken()), SHORT)
 
 
 def test_a_label_that_only_dev_has_counts_as_an_error():
