@@ -20,6 +20,7 @@ class TrainOptions:
     logger: Any
     tokenizer: Any
     heads: list[str]
+    projectivity: str
     network: Any
     seed: int
     device: str

@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from dyparse.data.batch import gold_heads
+from dyparse.data.columns.pseudo_projective import lifted
 from dyparse.data.sampler import group_by_length
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation import provenance
@@ -131,12 +132,10 @@ def _record_batch(
     parser: Parser, gold: Sequence[Sentence]
 ) -> tuple[list[Sentence], VisitedStates, Replayed]:
     """Trees of one batch, as `Parser.parse_batch` builds them; the visited states with their costs
-    for the gold trees; the tokens and arcs of the moves.
+    for the gold trees, lifted as in training; the tokens and arcs of the moves.
     """
-    encoded = parser.encode(gold)
-    visited = rollout(
-        parser.system, GREEDY, encoded.scorer, encoded.words, gold_heads(gold), epoch=1, seed=0
-    )
+    encoded, heads = parser.encode(gold), gold_heads(lifted(gold, parser.projectivity))
+    visited = rollout(parser.system, GREEDY, encoded.scorer, encoded.words, heads, epoch=1, seed=0)
     heads, replayed = replay(parser.system, encoded.words, visited.sentence, visited.move)
     return parser.with_predictions(gold, encoded.encoded, heads), visited, replayed
 

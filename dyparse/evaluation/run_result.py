@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dyparse.config.options import TrainOptions
+from dyparse.data.columns.pseudo_projective import AS_IT_IS
 from dyparse.data.sentence import Sentence
 from dyparse.errors import DyparseError
 from dyparse.evaluation.error_analysis import require_analysis, require_number
@@ -157,7 +158,8 @@ def setting_name(setting: dict[str, Any]) -> str:
 def shared_setting(options: TrainOptions) -> dict[str, Any]:
     """The options that two runs must have in common to be comparable.
 
-    As in a cell, what is usual is not named: classes of the package, and labels as the only head.
+    As in a cell, what is usual is not named: classes of the package, labels as the only head, and
+    trees as they are.
     """
     parts = {name: getattr(options, name) for name in ("encoder", "network", "trainer")}
     setting: dict[str, Any] = {
@@ -168,5 +170,8 @@ def shared_setting(options: TrainOptions) -> dict[str, Any]:
         }
         for name, part in parts.items()
     }
-    heads = list(map(str, options.heads))
-    return setting if heads == USUAL_HEADS else {**setting, "heads": heads}
+    if (heads := list(map(str, options.heads))) != USUAL_HEADS:
+        setting["heads"] = heads
+    if options.projectivity != AS_IT_IS:
+        setting["projectivity"] = options.projectivity
+    return setting

@@ -1,8 +1,8 @@
 """Models on disk: a directory of data, never of code.
 
 model.safetensors   the weights
-config.yaml         system, encoder, heads and sizes, by name; calibration of confidences; versions
-                    of format and code
+config.yaml         system, encoder, heads, sizes, projectivity; calibration of confidences;
+                    versions of format and code
 vocabulary.json     what the training sentences hold, by feature and by head
 metrics.json        how good it is
 encoder/            files of the encoder, such as a language model's pieces, if it has any
@@ -58,8 +58,8 @@ if TYPE_CHECKING:  # slow to import, and not every model is read with it
 
     from dyparse.model.network import Model
 
-FORMAT_VERSION = 8
-CHOICES = ("system", "encoder", "tokenizer", "heads", "network")
+FORMAT_VERSION = 9
+CHOICES = ("system", "encoder", "tokenizer", "heads", "network", "projectivity")
 PARTS = ("format_version", "dyparse", "torch", *CHOICES, "calibration")
 MOST_HEADER_BYTES = 16 << 20  # names and shapes before the weights
 NO_TENSORS = (  # raised by readers of tensors, about the file or about shapes and types in it
@@ -132,6 +132,7 @@ def _config_of(parts: ModelParts) -> bytes:
         "tokenizer": describe(chosen.tokenizer),
         "heads": [describe(head) for head in chosen.heads],
         "network": asdict(chosen.sizes),
+        "projectivity": chosen.projectivity,
         "calibration": asdict(parts.calibration),
     }
     return yaml.safe_dump(config, sort_keys=False).encode()
@@ -217,6 +218,7 @@ def _restored(config: dict[str, Any]) -> ModelConfig:
             [restore("head", head) for head in _as_list(config["heads"])],
             construct(ScorerSizes, config["network"], "network"),
             restore("tokenizer", config["tokenizer"]),
+            config["projectivity"],
         )
     except ValueError as error:
         raise ConfigError(str(error)) from error

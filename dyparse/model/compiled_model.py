@@ -238,7 +238,7 @@ def read_features(opened: OpenedModel) -> ReadFeatures:
     """The features of a model; ValueError or LookupError if they do not fit."""
     config = opened.config
     assert isinstance(config.encoder, BiLSTM)
-    config.require_head_names(opened.vocabulary)
+    config.require_heads_fit(opened.vocabulary)
     listed = []
     for feature in config.features(opened.vocabulary):
         if not isinstance(feature, KINDS):

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from dyparse.config.choices import name_of
 from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING, require_precision
-from dyparse.data.batch import Collator, n_words
+from dyparse.data.batch import Collator, n_words, of_words
 from dyparse.data.columns.confidences import with_confidences
+from dyparse.data.columns.pseudo_projective import decoded
 from dyparse.data.document import Document
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
@@ -34,6 +35,8 @@ from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
 from dyparse.model.inputs import (
     Input,
     Words,
+    filled_in,
+    kept_columns,
     missing_tags,
     one_or_several,
     require_text,
@@ -51,7 +54,6 @@ if TYPE_CHECKING:  # slow to import, and not every parser needs it
     from dyparse.model.network import Model
 
 GREEDY = Greedy()
-TAG_COLUMNS = ("upos", "xpos", "feats", "lemma")
 WORDS_PER_WINDOW = 20_000  # read ahead, so that sentences of similar length meet in a batch
 
 
@@ -160,6 +162,11 @@ class Parser:
     def system(self) -> System:
         """The transition system."""
         return self.parts.config.system
+
+    @property
+    def projectivity(self) -> str:
+        """How trees are lifted for the moves, and put back: see `pseudo_projective`."""
+        return self.parts.config.projectivity
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -302,16 +309,19 @@ class Parser:
         return self.with_predictions(sentences, encoded, heads)
 
     def parse_with_odds(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Odds]]:
-        """The same trees, and the log-odds of their heads and labels, not calibrated."""
+        """The same trees, and the log-odds of their heads and labels, not calibrated: those of the
+        decisions about a word, also where it was put back elsewhere.
+        """
         assert isinstance(self.decoding, GivesProbabilities)
         encoded, scorer, words = self.encode(sentences)
         heads, log_probability = self.decoding.decode_with_probabilities(
             self.system, scorer, words, n_threads=thread_count()
         )
-        parsed = self.with_predictions(sentences, encoded, heads)
+        built = self._as_built(sentences, encoded, heads)
         tree = of_words(heads, sentences)
         scores = self.network.label_scores(encoded, tree, self.precision)
-        labels = label_odds(scores, dict(self.network.head_items())[LABELS].targets(parsed))
+        labels = label_odds(scores, dict(self.network.head_items())[LABELS].targets(built))
+        parsed = decoded(built, self.projectivity)
         return list(zip(parsed, odds_by_sentence(words, log_probability, labels), strict=True))
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedBatch:
@@ -323,7 +333,15 @@ class Parser:
     def with_predictions(
         self, sentences: Sequence[Sentence], encoded: Any, heads: NDArray[np.int32]
     ) -> list[Sentence]:
-        """The sentences with these trees [B, N], and with the predictions of all heads."""
+        """The sentences with these trees [B, N], in which lifted words are put back, and with the
+        predictions of all heads.
+        """
+        return decoded(self._as_built(sentences, encoded, heads), self.projectivity)
+
+    def _as_built(
+        self, sentences: Sequence[Sentence], encoded: Any, heads: NDArray[np.int32]
+    ) -> list[Sentence]:
+        """The same, with trees and labels as moves and labeller gave them."""
         heads = of_words(heads, sentences)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
@@ -370,26 +388,6 @@ def read_on_device(directory: str | Path, device: str) -> ModelParts:
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
-
-
-def of_words(heads: NDArray[np.int32], sentences: Sequence[Sentence]) -> NDArray[np.int32]:
-    """[B, N]: the same heads, but 0 for the root and beyond the last word of a sentence."""
-    token = np.arange(heads.shape[1])
-    return np.where((token > 0) & (token <= n_words(sentences)[:, None]), heads, 0)
-
-
-def kept_columns(names: Iterable[str]) -> tuple[str, ...]:
-    """Columns to keep, checked; ConfigError if one cannot be kept."""
-    found = tuple(dict.fromkeys(names))
-    if wrong := next((name for name in found if name not in TAG_COLUMNS), None):
-        raise ConfigError(f"keep has {wrong!r}, expected some of {', '.join(TAG_COLUMNS)}")
-    return found
-
-
-def filled_in(sentence: Sentence, name: str, predicted: Sequence[str]) -> list[str]:
-    """A column as it is given, and as predicted where nothing is given."""
-    given: list[str] = getattr(sentence, name)
-    return [new if old == "_" else old for old, new in zip(given, predicted, strict=True)]
 
 
 def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from dyparse.config.choices import name_of
 from dyparse.data.batch import Collator
+from dyparse.data.columns.pseudo_projective import AS_IT_IS, PROJECTIVITIES, require_decodable
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
 from dyparse.encoder import EncoderChoice, ReadsTags
 from dyparse.errors import ConfigError
 from dyparse.feature import Feature, load_features
-from dyparse.head import FitsOptions, HeadChoice, require_heads, require_writable
+from dyparse.head import LABELS, FitsOptions, HeadChoice, require_heads, require_writable
 from dyparse.head._analyses import Analyses, seen_analyses
 from dyparse.head._column import HeadColumn
 from dyparse.head._lexicon import LEMMA, Lexicon, seen_lemmas
@@ -110,9 +111,21 @@ class ModelConfig:
     heads: Sequence[HeadChoice]
     sizes: ScorerSizes
     tokenizer: TokenizerChoice = PLAIN
+    projectivity: str = AS_IT_IS  # of the trees that moves build, see `pseudo_projective`
 
     def __post_init__(self) -> None:
         require_heads(self.heads)
+        if self.projectivity not in PROJECTIVITIES:
+            raise ValueError(
+                f"projectivity is {self.projectivity!r}, expected one of "
+                f"{', '.join(PROJECTIVITIES)}"
+            )
+        if self.projectivity != AS_IT_IS and self.system.trees != "projective":
+            raise ValueError(
+                f"projectivity is {self.projectivity}, expected {AS_IT_IS} with system "
+                f"{name_of(self.system)}, which builds trees with crossing arcs itself; lift arcs "
+                "for a system whose trees are projective, such as arc_eager"
+            )
 
     def choices(self) -> list[Any]:
         """All choices that a model directory names."""
@@ -143,7 +156,7 @@ class ModelConfig:
         from dyparse.head._tag_head import TagHead
         from dyparse.model.network import Model
 
-        self.require_head_names(vocabulary)
+        self.require_heads_fit(vocabulary)
 
         def build_heads(width: int, tag_width: int) -> dict[str, "Head"]:
             hidden, dropout = self.sizes.hidden, self.sizes.dropout
@@ -178,9 +191,11 @@ class ModelConfig:
         """How many numbers of predicted tags the encoder reads."""
         return sum(head.fed for head in self.heads if isinstance(head, TagOptions))
 
-    def require_head_names(self, vocabulary: Vocabulary) -> None:
-        """ValueError if a vocabulary has other heads."""
+    def require_heads_fit(self, vocabulary: Vocabulary) -> None:
+        """ValueError if a vocabulary has other heads, or labels that cannot be decoded."""
         _require_names("heads", [head.name for head in self.heads], vocabulary.heads)
+        if self.projectivity != AS_IT_IS:
+            require_decodable(vocabulary.heads[LABELS])
 
     def empty_network(self, vocabulary: Vocabulary, files: Mapping[str, bytes]) -> "Model":
         """A network that has shapes and no memory, however large, until weights are assigned."""

@@ -20,6 +20,7 @@ from dyparse.config.choices import outside_modules, text_of
 from dyparse.config.options import TrainOptions
 from dyparse.config.places import with_content_names
 from dyparse.config.training_command import training_command
+from dyparse.data.columns.pseudo_projective import encoded
 from dyparse.data.sentence import MOST_WORDS, Sentence
 from dyparse.errors import (
     CheckpointError,
@@ -159,7 +160,8 @@ def build_run(config: DictConfig, read: Read) -> Run:
     print_line(f"treebank  {treebank.describe()}")
     splits = read_splits(treebank, settings.max_sentences, read)
     warn_of_long_sentences(splits["train"])
-    parser = untrained_parser(model_config, splits["train"])
+    train = encoded(splits["train"], options.projectivity)
+    parser = untrained_parser(model_config, train)
     if missing := missing_columns(parser.collator.features, splits["train"]):
         raise ConfigError(
             f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "
@@ -170,7 +172,7 @@ def build_run(config: DictConfig, read: Read) -> Run:
     what = identity(named, splits, resolved(settings.precision, device, gains=gains))
     file = TrainingFile(directory / NAME, what, options.checkpoint_minutes)
     parser.model.to(device)
-    plan = TrainingPlan(exploration, loss, splits["train"], splits["dev"], options.seed)
+    plan = TrainingPlan(exploration, loss, train, splits["dev"], options.seed)
     return Run(
         options, shareable(named), treebank, splits, parser, plan, settings, file, directory, device
     )
@@ -187,7 +189,7 @@ def build_model_config(options: TrainOptions) -> ModelConfig:
     sizes = construct(ScorerSizes, options.network, "network")
     try:
         features = load_features(encoder.features, "encoder.features")
-        config = ModelConfig(system, encoder, heads, sizes, tokenizer)
+        config = ModelConfig(system, encoder, heads, sizes, tokenizer, options.projectivity)
     except ValueError as error:
         raise ConfigError(str(error)) from error
     named = [("system", system), ("encoder", encoder), ("tokenizer", tokenizer)]

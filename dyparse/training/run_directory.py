@@ -26,6 +26,7 @@ from dyparse.config.build import build, checked
 from dyparse.config.options import TrainOptions
 from dyparse.config.places import with_content_names
 from dyparse.config.training_command import NOT_LEARNED
+from dyparse.data.columns.pseudo_projective import AS_IT_IS
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
@@ -109,6 +110,8 @@ def learned_options(config: DictConfig) -> DictConfig:
     """
     parts: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a DictConfig gives a dict
     options = {name: part for name, part in parts.items() if name not in NOT_LEARNED}
+    if options.get("projectivity") == AS_IT_IS:  # runs are named as before there was this option
+        del options["projectivity"]
     for part in options.values():
         path = part.get("_target_") if isinstance(part, dict) else None
         if str(path).startswith("dyparse."):

@@ -14,7 +14,8 @@ from dyparse.data.sentence import NONE, Sentence
 from dyparse.head import load_heads
 from dyparse.head._tag_head import settled
 from dyparse.head.upos import Upos
-from dyparse.model.parser import Parser, filled_in
+from dyparse.model.inputs import filled_in
+from dyparse.model.parser import Parser
 from dyparse.model.parts import ModelConfig
 
 TRAIN, DEV = sample("train")[:60], sample("dev")[:15]

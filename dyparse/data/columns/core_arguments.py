@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from dyparse.data.columns.pseudo_projective import marks_of
 from dyparse.data.sentence import Sentence
 
 SUBJECT, OBJECT = "subject", "object"
@@ -15,9 +16,13 @@ def core_argument(label: str) -> str:
     """`subject`, `object`, or nothing.
 
     An outer subject, as in "the problem is that *he* left", is neither: a nominal predicate may
-    have it beside a subject of its own. Nor is an iobj, which comes beside an obj.
+    have it beside a subject of its own. Nor is an iobj, which comes beside an obj; nor what was
+    lifted (`pseudo_projective`), for it belongs to another head.
     """
-    universal, *subtypes = label.split(":")
+    marks = marks_of(label)
+    if marks.above is not None:
+        return ""
+    universal, *subtypes = marks.label.split(":")
     if universal in ("nsubj", "csubj") and "outer" not in subtypes:
         return SUBJECT
     return OBJECT if universal == "obj" else ""
