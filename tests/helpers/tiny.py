@@ -55,13 +55,20 @@ def small_encoder(**options: Any) -> BiLSTM:
     return BiLSTM(**(sizes | dropout | options))
 
 
-def model_config(*, system: Any = None, heads: Any = ("labels",), **encoder: Any) -> ModelConfig:
+def model_config(
+    *,
+    system: Any = None,
+    heads: Any = ("labels",),
+    projectivity: str = "none",
+    **encoder: Any,
+) -> ModelConfig:
     """The choices of a small model."""
     return ModelConfig(
         system or systems.load("arc_eager"),
         small_encoder(**encoder),
         load_heads(heads),
         ScorerSizes(hidden=24, dropout=0.1),
+        projectivity=projectivity,
     )
 
 

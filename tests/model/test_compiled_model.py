@@ -15,6 +15,7 @@ from safetensors.torch import save as save_tensors
 
 import dyparse
 from dyparse.compiled import processor
+from dyparse.data.columns.pseudo_projective import encoded
 from dyparse.data.conllu import read_sentences
 from dyparse.errors import CheckpointError, DyparseWarning
 from dyparse.model.checkpoint import open_model
@@ -36,6 +37,7 @@ MODELS = {
     "nothing fed": {**TAGGING, "heads": ["labels", "upos:fed=0", "feats:fed=0"], "layers": 3},
     "corrected feats": {**TAGGING, "heads": ["labels:root=anywhere", "feats:corrected=true"]},
     "unique labels": {"heads": ["labels:unique=subject+object"], "layers": 2, "hidden": 33},
+    "lifted": {"heads": ["labels:unique=subject"], "projectivity": "head+path"},
 }
 
 
@@ -46,7 +48,8 @@ def saved_model(tmp_path_factory):
     def directory(name):
         place = tmp_path_factory.getbasetemp() / f"compiled {name}"
         if not place.exists():
-            parser = fresh_parser(sample("train")[:100], **MODELS[name])
+            train = encoded(sample("train")[:100], MODELS[name].get("projectivity", "none"))
+            parser = fresh_parser(train, **MODELS[name])
             with torch.no_grad():  # they begin with 0
                 for weights in parser.model.corrections.values():
                     weights.normal_()
