@@ -15,6 +15,7 @@ from dyparse.cli.arguments import (
     chosen_system,
 )
 from dyparse.cli.sentences import tree_for_oracle
+from dyparse.data.columns.pseudo_projective import AS_IT_IS, PROJECTIVITIES
 from dyparse.data.conllu import Source
 from dyparse.data.malformed import read_trees
 from dyparse.runtime.atomic_files import replacing, require_apart
@@ -37,7 +38,8 @@ def register(commands: Commands) -> None:
         "  dyparse coverage sample\n"
         "  dyparse coverage ud/UD_English-LinES\n"
         "  dyparse coverage ud/UD_* --csv coverage.csv\n"
-        "  dyparse coverage dev.conllu --system arc_eager --system arc_eager:root=first",
+        "  dyparse coverage dev.conllu --system arc_eager --system arc_eager:root=first\n"
+        "  dyparse coverage dev.conllu --system arc_eager --projectivity head+path",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
@@ -55,6 +57,15 @@ def register(commands: Commands) -> None:
         "default options)",
     )
     command.add_argument(
+        "--projectivity",
+        action="append",
+        dest="projectivities",
+        choices=PROJECTIVITIES[1:],
+        metavar="ENCODING",
+        help="also a line for every system that builds projective trees, with crossing arcs lifted "
+        "and put back by labels: head, path or head+path; may be repeated",
+    )
+    command.add_argument(
         "--csv", metavar="OUT", type=Path, help="also write a line per treebank and system here"
     )
     add_on_error(command)
@@ -67,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
     from dyparse.system import names
 
     systems = {text: chosen_system(text) for text in options.systems or names()}
+    projectivities = (AS_IT_IS, *dict.fromkeys(options.projectivities or ()))
     treebanks = [treebank_sources(name) for name in options.files]  # all, before the first is read
     read = [source for _, sources in treebanks for source in sources if source is not sys.stdin]
     require_apart({"--csv": options.csv}, map(str, read))
@@ -80,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         out = stack.enter_context(standard_output())
         for number, (treebank, sources) in enumerate(treebanks):
             sentences = read_trees(sources, options.on_error, print_notice, check=tree_for_oracle)
-            of_treebank = compare(treebank, sentences, systems)
+            of_treebank = compare(treebank, sentences, systems, projectivities)
             out.write("\n" * (number > 0) + "\n".join(table(of_treebank)) + "\n")
             out.flush()
             rows += of_treebank

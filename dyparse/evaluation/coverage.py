@@ -5,10 +5,12 @@
 Every sentence is derived by its canonical moves: at each state a legal move of least cost. Where
 costs are exact, this builds the best tree that the system can build, so arcs that differ from gold
 are lost to every parser with this system. Where costs are not exact (`is_exact`), another
-derivation may lose fewer.
+derivation may lose fewer. With a projectivity (`pseudo_projective`) the system builds lifted trees,
+and lost are the arcs that differ from gold after lifted words were put back by gold labels.
 """
 
 import csv
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, NamedTuple, TypeAlias
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from dyparse.data.columns.pseudo_projective import AS_IT_IS, decoded_tree, encoded
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation.score_report import nonprojective_arcs
 from dyparse.system import System
@@ -55,6 +58,23 @@ class Coverage:
         return self.lost / max(1, self.sentences - self.built)
 
 
+class Gold(NamedTuple):
+    """Gold trees, and the sentences with lifted ones by projectivity."""
+
+    trees: list[NDArray[np.int32]]
+    encoded: dict[str, list[Sentence]]
+
+    @classmethod
+    def read(cls, sentences: Iterable[Sentence], projectivities: Sequence[str]) -> "Gold":
+        """The trees of a stream, of which nothing else is kept without a projectivity."""
+        gold = cls([], {name: [] for name in projectivities if name != AS_IT_IS})
+        for sentence in sentences:
+            gold.trees.extend(trees_of([sentence]))
+            for name, found in gold.encoded.items():
+                found.extend(encoded([sentence], name))
+        return gold
+
+
 class Row(NamedTuple):
     """A row of the table: one treebank, one system."""
 
@@ -65,21 +85,36 @@ class Row(NamedTuple):
     nonprojective_arcs: int
 
 
-def coverage(system: System, sentences: Iterable[Sentence]) -> Coverage:
+def coverage(
+    system: System, sentences: Iterable[Sentence], projectivity: str = AS_IT_IS
+) -> Coverage:
     """Coverage of a system on sentences with gold trees."""
-    trees = trees_of(sentences)
-    return summary(system, trees, lost_arcs(system, trees))
+    read = Gold.read(sentences, [projectivity])
+    return summary(system, read.trees, lost_words(system, read, projectivity))
 
 
-def compare(treebank: str, sentences: Iterable[Sentence], systems: dict[str, System]) -> list[Row]:
-    """Coverage of each system on a treebank, with progress bars on a terminal."""
-    trees = trees_of(tqdm(sentences, f"reading {treebank}", leave=False, disable=None))
-    nonprojective_figures = nonprojective(trees)
-    words, rows = sum(map(len, trees)), []
-    for name, system in systems.items():
+def compare(
+    treebank: str,
+    sentences: Iterable[Sentence],
+    systems: dict[str, System],
+    projectivities: Sequence[str] = (AS_IT_IS,),
+) -> list[Row]:
+    """Coverage of each system on a treebank, with progress bars on a terminal.
+
+    Projectivities other than none are for systems that build projective trees only.
+    """
+    bar = tqdm(sentences, f"reading {treebank}", leave=False, disable=None)
+    gold = Gold.read(bar, projectivities)
+    nonprojective_figures = nonprojective(gold.trees)
+    words, rows = sum(map(len, gold.trees)), []
+    for (name, system), projectivity in itertools.product(systems.items(), projectivities):
+        if projectivity != AS_IT_IS:
+            if system.trees != "projective":
+                continue
+            name = f"{name} {projectivity}"
         with tqdm(None, name, words, leave=False, unit=" words", disable=None) as bar:
-            lost = lost_arcs(system, trees, bar.update)
-        rows.append(Row(treebank, name, summary(system, trees, lost), *nonprojective_figures))
+            lost = lost_words(system, gold, projectivity, bar.update)
+        rows.append(Row(treebank, name, summary(system, gold.trees, lost), *nonprojective_figures))
     return rows
 
 
@@ -88,11 +123,39 @@ def trees_of(sentences: Iterable[Sentence]) -> list[NDArray[np.int32]]:
     return [np.array(sentence.head, dtype=np.int32) for sentence in sentences]
 
 
+def lost_words(
+    system: System,
+    gold: Gold,
+    projectivity: str = AS_IT_IS,
+    progress: Callable[[int], object] = lambda _words: None,
+) -> NDArray[np.int64]:
+    """[sentences]: words whose head differs from gold in the best tree, with lifted words put back;
+    calls `progress(words done)` per batch.
+    """
+    if projectivity == AS_IT_IS:
+        return lost_arcs(system, gold.trees, progress)
+    aims = gold.encoded[projectivity]
+    found = [
+        decoded_tree(best.tolist(), aim.label, projectivity)[0]
+        for best, aim in zip(best_trees(system, trees_of(aims), progress), aims, strict=True)
+    ]
+    pairs = zip(found, gold.trees, strict=True)
+    return np.array([int((tree != new).sum()) for new, tree in pairs], dtype=np.int64)
+
+
 def lost_arcs(
     system: System, trees: Trees, progress: Callable[[int], object] = lambda _words: None
 ) -> NDArray[np.int64]:
     """[sentences]: gold arcs missing from the best tree; calls `progress(words done)` per batch."""
-    lost = np.zeros(len(trees), dtype=np.int64)
+    pairs = zip(best_trees(system, trees, progress), trees, strict=True)
+    return np.array([int((best != gold).sum()) for best, gold in pairs], dtype=np.int64)
+
+
+def best_trees(
+    system: System, trees: Trees, progress: Callable[[int], object] = lambda _words: None
+) -> list[NDArray[np.int32]]:
+    """The best trees that a system can build; calls `progress(words done)` per batch."""
+    found: list[NDArray[np.int32]] = list(trees)
     for rows in _batches(trees):
         words = np.array([len(trees[row]) for row in rows])
         N = int(words.max()) + 1
@@ -103,9 +166,10 @@ def lost_arcs(
         if (is_word & ((gold < 0) | (gold > words[:, None]))).any():
             raise ValueError("a sentence has heads outside itself, expected 0..n for words 1..n")
         best = system.best_heads(system.start(words), gold)
-        lost[rows] = ((best != gold) & is_word).sum(-1)
+        for heads, row in zip(best, rows, strict=True):
+            found[row] = heads[1 : len(trees[row]) + 1]
         progress(int(words.sum()))
-    return lost
+    return found
 
 
 def summary(system: System, trees: Trees, lost: NDArray[np.int64]) -> Coverage:

@@ -11,6 +11,7 @@ from helpers.random_trees import is_projective, most_gold_arcs, random_tree
 from helpers.tiny import sample
 
 from dyparse import system as systems
+from dyparse.data.columns.pseudo_projective import PROJECTIVITIES, decoded, encoded
 from dyparse.data.sentence import Sentence
 from dyparse.evaluation import coverage as module
 from dyparse.evaluation.coverage import Coverage, Row, coverage, lost_arcs, nonprojective, table
@@ -272,3 +273,44 @@ def test_a_table_is_not_written_over_the_treebank(dyparse_command, tmp_path):
     assert status == 2
     assert f"--csv is {path}, which is read" in err
     assert path.read_bytes() == before
+
+
+# --- lifted trees --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("projectivity", PROJECTIVITIES[1:])
+@pytest.mark.parametrize("single_root", [False, True])
+def test_with_lifted_trees_lost_are_the_arcs_that_do_not_come_back(projectivity, single_root):
+    rng = np.random.default_rng(5)
+    gold = [
+        Sentence.from_words(["w"] * n).with_tree(
+            random_tree(rng, n, "displaced", one_root=True)[1:], rng.choice(["acl", "obl"], n)
+        )
+        for n in rng.integers(2, 15, 60).tolist()
+    ]
+    back = decoded(encoded(gold, projectivity), projectivity)
+    wrong = [
+        sum(a != b for a, b in zip(old.head, new.head, strict=True))
+        for old, new in zip(gold, back, strict=True)
+    ]
+    system = systems.load("arc_eager", single_root=single_root)
+    read = module.Gold.read(gold, [projectivity])
+    assert module.lost_words(system, read, projectivity).tolist() == wrong
+    assert coverage(system, gold, projectivity).lost == sum(wrong) < coverage(system, gold).lost
+
+
+def test_the_command_has_a_line_for_every_projectivity_of_projective_systems(command, tmp_path):
+    path = tmp_path / "crossed.conllu"
+    path.write_text(CROSSED + "\n")
+    options = ["--system", "arc_eager", "--system", "covington"]
+    encodings = ["--projectivity", "head+path", "--projectivity", "path"]
+    status, out, _ = command(path, *options, *encodings, "--csv", tmp_path / "out.csv")
+    assert status == 0
+    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    assert {row["system"]: row["built_sentences"] for row in rows} == {
+        "arc_eager": "0",
+        "arc_eager head+path": "1",
+        "arc_eager path": "1",
+        "covington": "1",
+    }
+    assert "arc_eager head+path" in out
