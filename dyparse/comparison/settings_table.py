@@ -15,7 +15,10 @@ from dyparse.comparison.report.export import rows_as_csv
 from dyparse.comparison.report.table import Table, spread
 from dyparse.comparison.statistics import Spread, spread_of
 from dyparse.config.options import as_written, flat_options
-from dyparse.evaluation.run_result import RunResult
+from dyparse.data.columns.pseudo_projective import AS_IT_IS
+from dyparse.evaluation.run_result import USUAL_HEADS, RunResult
+
+USUAL = {"heads": as_written(USUAL_HEADS), "projectivity": AS_IT_IS}  # not named in settings
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def with_settings_in_systems(results: Sequence[RunResult]) -> list[RunResult]:
 
 
 def _setting_options(result: RunResult) -> dict[str, str]:
-    return {name: as_written(value) for name, value in flat_options(result.setting)}
+    return USUAL | {name: as_written(value) for name, value in flat_options(result.setting)}
 
 
 def _all_options(result: RunResult) -> dict[str, str]:

@@ -103,8 +103,8 @@ def compare(
 
     Projectivities other than none are for systems that build projective trees only.
     """
-    bar = tqdm(sentences, f"reading {treebank}", leave=False, disable=None)
-    gold = Gold.read(bar, projectivities)
+    reading = tqdm(sentences, f"reading {treebank}", leave=False, disable=None)
+    gold = Gold.read(reading, projectivities)
     nonprojective_figures = nonprojective(gold.trees)
     words, rows = sum(map(len, gold.trees)), []
     for (name, system), projectivity in itertools.product(systems.items(), projectivities):

@@ -190,6 +190,17 @@ def read_checkpoint(directory: str | Path) -> ModelParts:
     return finished(opened, network, network.encoder.files())
 
 
+def read_on_device(directory: str | Path, device: str) -> ModelParts:
+    """A model with torch's network, on a device."""
+    require_torch(directory)
+    from dyparse.runtime.device import find_device
+
+    found = find_device(device)
+    parts = read_checkpoint(directory)
+    parts.model.to(found).eval()
+    return parts
+
+
 def require_torch(directory: str | Path) -> None:
     """ConfigError or CheckpointError if torch, which this model is to be run with, is missing."""
     if not is_installed("torch"):

@@ -9,13 +9,11 @@ from typing import Any, TypeAlias
 import conllu
 
 from dyparse.data.sentence import Sentence
-from dyparse.errors import ConfigError
 
 TAG = re.compile("ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB")
 UPOS = re.compile(f"{TAG.pattern}|X|_")  # the last two are words as well: Malcolm X
 PATH = re.compile(r"\S+\.conllu(\.gz)?")
 CONLLU = re.compile(r"^1(-\d+)?(\t[^\t\n]*){9}$", re.MULTILINE)
-TAG_COLUMNS = ("upos", "xpos", "feats", "lemma")
 FROM_FILE = (
     "read the file first, with dyparse.data.conllu.read_sentences(PATH, trees=False), or run "
     "`dyparse parse MODEL FILE`"
@@ -156,17 +154,3 @@ def missing_tags(columns: Sequence[str]) -> str:
         f"the model reads {' and '.join(columns)}, which the input lacks: expect much worse trees; "
         "tag the input first, or use a model that predicts them, as `dyparse train` makes"
     )
-
-
-def kept_columns(names: Iterable[str]) -> tuple[str, ...]:
-    """Columns to keep, checked; ConfigError if one cannot be kept."""
-    found = tuple(dict.fromkeys(names))
-    if wrong := next((name for name in found if name not in TAG_COLUMNS), None):
-        raise ConfigError(f"keep has {wrong!r}, expected some of {', '.join(TAG_COLUMNS)}")
-    return found
-
-
-def filled_in(sentence: Sentence, name: str, predicted: Sequence[str]) -> list[str]:
-    """A column as it is given, and as predicted where nothing is given."""
-    given: list[str] = getattr(sentence, name)
-    return [new if old == "_" else old for old, new in zip(given, predicted, strict=True)]

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from dyparse.config.choices import name_of
 from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING, require_precision
-from dyparse.data.batch import Collator, n_words, of_words
+from dyparse.data.batch import Collator, n_words
 from dyparse.data.columns.confidences import with_confidences
+from dyparse.data.columns.kept import filled_in, kept_columns
 from dyparse.data.columns.pseudo_projective import decoded
 from dyparse.data.document import Document
 from dyparse.data.sampler import group_by_length, windows
@@ -29,14 +30,12 @@ from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankEr
 from dyparse.feature import missing_columns
 from dyparse.head import LABELS
 from dyparse.head._lexicon import LEMMA
-from dyparse.model.checkpoint import read_checkpoint, require_torch, write_checkpoint
+from dyparse.model.checkpoint import read_checkpoint, read_on_device, write_checkpoint
 from dyparse.model.compiled_model import CompiledModel, read_compiled
 from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
 from dyparse.model.inputs import (
     Input,
     Words,
-    filled_in,
-    kept_columns,
     missing_tags,
     one_or_several,
     require_text,
@@ -376,18 +375,13 @@ class Parser:
         return missing_columns(self.collator.features, [sentence])
 
 
-def read_on_device(directory: str | Path, device: str) -> ModelParts:
-    """A model with torch's network, on a device."""
-    require_torch(directory)
-    from dyparse.runtime.device import find_device
-
-    found = find_device(device)
-    parts = read_checkpoint(directory)
-    parts.model.to(found).eval()
-    return parts
-
-
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
+
+
+def of_words(heads: NDArray[np.int32], sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+    """[B, N]: the same heads, but 0 for the root and beyond the last word of a sentence."""
+    token = np.arange(heads.shape[1])
+    return np.where((token > 0) & (token <= n_words(sentences)[:, None]), heads, 0)
 
 
 def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:

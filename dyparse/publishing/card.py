@@ -16,6 +16,7 @@ import yaml
 from dyparse.comparison.significance import Counts, confidence_interval
 from dyparse.config.choices import name_of, outside_modules
 from dyparse.config.places import content_names
+from dyparse.data.columns.pseudo_projective import AS_IT_IS
 from dyparse.encoder import extras as encoder_extras
 from dyparse.errors import DyparseError
 from dyparse.evaluation.run_result import METRICS, RESULT, RunResult, read_result
@@ -156,7 +157,7 @@ def _summary(model: Described) -> str:
     lines = [
         f"{summary(model)}.",
         "",
-        f"- transition system: `{name_of(chosen.system)}`",
+        f"- transition system: `{name_of(chosen.system)}`{_of_projectivity(chosen.projectivity)}",
         f"- predicts: {', '.join(['trees', *(name.upper() for name in model.predicted)])}",
         f"- encoder: `{name_of(chosen.encoder)}` over {features}",
         *(
@@ -172,6 +173,13 @@ def _summary(model: Described) -> str:
         lines.append(f"- training: {training}, seed {result.cell.seed}")
         lines.append(f"- trained on {result.train_words:,} words, with {versions}")
     return "\n".join(lines)
+
+
+def _of_projectivity(projectivity: str) -> str:
+    """What becomes of crossing arcs, if they are lifted and put back."""
+    if projectivity == AS_IT_IS:
+        return ""
+    return f", pseudo-projective (Nivre & Nilsson 2005) with the encoding `{projectivity}`"
 
 
 def _scores(model: Described) -> str:

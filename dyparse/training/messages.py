@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from dyparse.config.choices import for_hydra, name_of, options_given
+from dyparse.data.columns.pseudo_projective import AS_IT_IS
 from dyparse.errors import TreebankError
 from dyparse.model.parser import Parser
 from dyparse.training.distributed import World
@@ -20,6 +21,8 @@ ACCURACY = "_accuracy"  # ends the names of figures of tags
 def describe_run(parser: Parser, plan: TrainingPlan, place: str) -> str:
     """The model, its data and its device, in two lines."""
     names = ", ".join(map(name_of, (parser.system, plan.exploration, plan.loss)))
+    if parser.projectivity != AS_IT_IS:
+        names += f", projectivity {parser.projectivity}"
     parameters = sum(p.numel() for p in parser.model.parameters())
     return (
         f"          {len(plan.train)} sentences, {sum(map(len, plan.train))} words to "

@@ -73,6 +73,17 @@ def test_settings_become_part_of_the_systems_name():
     assert name != made_sweep()[0].setting_name
 
 
+def test_what_settings_do_not_name_is_what_is_usual():
+    lifted = {**SETTING, "projectivity": "head"}
+    runs = [*two_trainings(), *two_trainings(setting=lifted)]
+    assert {row.options["projectivity"] for row in setting_rows(runs)} == {"none", "head"}
+    assert {run.cell.system for run in with_settings_in_systems(runs)} == {
+        "arc_eager projectivity=none",
+        "arc_eager projectivity=head",
+    }
+    assert all(comparable(runs, "static"))
+
+
 def test_a_section_that_only_some_runs_have_leaves_no_difference():
     without = {"encoder": SETTING["encoder"]}
     folded = with_settings_in_systems([*two_trainings(), *two_trainings(setting=without)])

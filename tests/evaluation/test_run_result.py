@@ -206,6 +206,7 @@ def test_the_axes_of_the_grid_and_the_machine_do_not_change_the_name_of_the_sett
         "trainer.max_sentences=9",
         "trainer=debug",
         "heads=[labels,tags]",
+        "projectivity=head+path",
         "encoder._target_=outside.Encoder",
     ],
 )

@@ -10,11 +10,11 @@ from helpers.tiny import SETTINGS, fresh_parser, model_config, plan, sample, tra
 from helpers.toy_parts import Sums
 
 from dyparse.data.batch import Batch
+from dyparse.data.columns.kept import filled_in
 from dyparse.data.sentence import NONE, Sentence
 from dyparse.head import load_heads
 from dyparse.head._tag_head import settled
 from dyparse.head.upos import Upos
-from dyparse.model.inputs import filled_in
 from dyparse.model.parser import Parser
 from dyparse.model.parts import ModelConfig
 

@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 import dyparse
 from dyparse.config.application import compose_options
 from dyparse.config.training_command import training_command
+from dyparse.data.columns.pseudo_projective import encoded
 from dyparse.publishing.card import Described, model_card
 from dyparse.publishing.languages import CODES, language_code
 from dyparse.training.run_directory import differences
@@ -110,6 +111,16 @@ def test_a_model_that_needs_no_tags_is_used_with_text_and_its_tagger_is_scored(t
     assert "| 95.68 | – |" in page
     assert "- predicts: trees, UPOS, LEMMA\n" in page
     assert "- tokenizer: `plain`\n" in page
+
+
+def test_a_model_that_puts_lifted_words_back_says_so(tmp_path):
+    train = encoded(sample("train")[:20], "head+path")
+    fresh_parser(train, projectivity="head+path").save(tmp_path / "model", {})
+    page = model_card(Described.read(tmp_path / "model"), NAME, "dyparse[hub]").page
+    assert (
+        "- transition system: `arc_eager`, pseudo-projective (Nivre & Nilsson 2005) with the "
+        "encoding `head+path`\n"
+    ) in page
 
 
 def test_a_pretrained_model_is_named_with_its_hash_and_its_licence_is_mentioned(

@@ -6,7 +6,7 @@ import pytest
 from helpers.configured import configured
 from helpers.tiny import run
 
-from dyparse.training.run_directory import differences, run_directory
+from dyparse.training.run_directory import differences, learned_options, run_directory
 
 
 def named(*overrides, treebank="sample"):
@@ -33,6 +33,7 @@ def test_the_same_options_have_the_same_directory():
         "encoder.features=[word]",
         "network.hidden=64",
         "system.root=first",
+        "projectivity=path",
         "treebank=ud",
     ],
 )
@@ -97,3 +98,8 @@ def test_a_sweep_runs_every_combination_in_its_own_directory(tmp_path):
     models = list(tmp_path.glob("outputs/*/model/model.safetensors"))
     assert len({path.read_bytes() for path in models}) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"outputs"}
+
+
+def test_runs_without_lifting_are_named_as_before_there_was_such_an_option():
+    assert "projectivity" not in learned_options(configured())
+    assert learned_options(configured("projectivity=path")).projectivity == "path"
