@@ -11,13 +11,15 @@ from dyparse.config.build import build
 from dyparse.errors import ConfigError
 from dyparse.loss import best_moves, cost_above_least
 from dyparse.loss.binary import Binary
+from dyparse.loss.cost_regression import CostRegression
 from dyparse.loss.expected_cost import ExpectedCost
 from dyparse.loss.hinge import Hinge
 from dyparse.loss.set_nll import SetNLL
 from dyparse.loss.softmax_margin import SoftmaxMargin
 
 T, M = 40, 5
-AGAINST_ZERO = {"binary"}  # compares each score with 0 and not with the other scores of the state
+AGAINST_ZERO = {"binary", "cost_regression"}  # look at each score alone, not at their differences
+REGRESSIONS = {"cost_regression"}  # perfect scores are certain numbers, not ever larger ones
 
 
 def over(paths):
@@ -27,6 +29,7 @@ def over(paths):
 
 losses = over(yamls("loss"))
 comparing_losses = over([path for path in yamls("loss") if path.stem not in AGAINST_ZERO])
+pushing_losses = over([path for path in yamls("loss") if path.stem not in REGRESSIONS])
 
 
 def loss_of(path, **options):
@@ -122,12 +125,23 @@ def slow_softmax_margin(scores, legal, cost, scale=1.0, most_cost=None):
     return losses
 
 
+def slow_cost_regression(scores, legal, cost, most_cost=None):
+    """Squares of the distances between scores and minus costs beyond the least."""
+    losses = []
+    for t, row in enumerate(scores):
+        legal_moves = [m for m in range(len(row)) if legal[t][m]]
+        off = (row[m] - -above_least(legal, cost, t, m, most_cost) for m in legal_moves)
+        losses.append(sum(distance**2 for distance in off))
+    return losses
+
+
 REFERENCES = {
     "set_nll": slow_set_nll,
     "hinge": slow_hinge,
     "binary": slow_binary,
     "expected_cost": slow_expected_cost,
     "softmax_margin": slow_softmax_margin,
+    "cost_regression": slow_cost_regression,
 }
 OPTIONS = [
     *((name, {}) for name in REFERENCES),
@@ -138,6 +152,8 @@ OPTIONS = [
     ("softmax_margin", {"scale": 0.1}),
     ("softmax_margin", {"scale": 2.0, "most_cost": 1}),
     ("softmax_margin", {"most_cost": 2}),
+    ("cost_regression", {"most_cost": 1}),
+    ("cost_regression", {"most_cost": 2}),
 ]
 
 
@@ -181,7 +197,7 @@ def test_the_gradient_is_that_of_the_loss(path, states):
     )
 
 
-@losses
+@pushing_losses
 def test_the_loss_vanishes_as_the_scores_become_perfect(path, states):
     scores, legal, cost = states
     loss = loss_of(path)
@@ -190,6 +206,16 @@ def test_the_loss_vanishes_as_the_scores_become_perfect(path, states):
     assert values == sorted(values, reverse=True)
     assert values[0] > 0.1
     assert 0 <= values[-1] < 1e-9
+
+
+@pytest.mark.parametrize("most_cost", [None, 1])
+def test_a_regression_vanishes_where_scores_are_costs_and_nowhere_else(most_cost, states):
+    scores, legal, cost = states
+    perfect = -cost_above_least(legal, cost * 3 + 1, most_cost).double()
+    loss = CostRegression(most_cost)
+    for distance in (2.0, 1e-3, 0.0):
+        off = loss(perfect + distance * torch.sign(scores), legal, cost * 3 + 1)
+        torch.testing.assert_close(off, distance**2 * legal.sum(-1).double())
 
 
 @losses
@@ -293,6 +319,8 @@ def test_the_loss_never_looks_at_numbers_and_keeps_device_and_type(path, dtype, 
         (ExpectedCost(most_cost=3), 1.0),
         (SoftmaxMargin(), math.log((2 + math.exp(4)) / 2)),
         (SoftmaxMargin(scale=0.5, most_cost=2), math.log((2 + math.exp(1)) / 2)),
+        (CostRegression(), 16.0),
+        (CostRegression(most_cost=3), 9.0),
     ],
     ids=repr,
 )
@@ -308,6 +336,7 @@ def test_the_loss_of_equal_scores_is_known(loss, expected):
         (Binary(), [0.5, -0.5]),
         (ExpectedCost(), [0.5, -0.5]),
         (SoftmaxMargin(scale=math.log(3) / 2), [0.75, -0.75]),
+        (CostRegression(), [4.0, 0.0]),
     ],
     ids=repr,
 )
@@ -373,6 +402,7 @@ def test_expected_cost_of_at_most_one_is_the_probability_of_a_wrong_move(is_stat
         (Binary(), True),
         (ExpectedCost(), False),
         (SoftmaxMargin(), True),
+        (CostRegression(), True),
     ],
     ids=repr,
 )
@@ -416,6 +446,7 @@ def test_softmax_margin_bounds_set_nll_and_expected_cost_together(scale, most_co
         ("softmax_margin", {"scale": math.inf}, "loss.scale is inf"),
         ("softmax_margin", {"most_cost": 1.5}, "loss.most_cost"),
         ("hinge", {"margin": "big"}, "loss.margin"),
+        ("cost_regression", {"most_cost": 0}, "loss.most_cost is 0, expected 1 or more, or null"),
         *(
             (path.stem, {"weight": 0.0}, "loss.weight is 0.0, expected more than 0")
             for path in yamls("loss")
