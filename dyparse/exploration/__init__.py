@@ -19,6 +19,13 @@ from dyparse.data.sentence import NONE
 from dyparse.runtime.kernels import kernel, njit
 
 
+class Completions(NamedTuple):
+    """Which costs of a rollout become those of the model's own completions, see rollout."""
+
+    states: int  # of a sentence, drawn at random: the most of them
+    probability: float  # of each of these to be followed to the end
+
+
 class Exploration:
     """How training rollouts choose their moves."""
 
@@ -33,6 +40,12 @@ class Exploration:
     def rolls_out_in(self, epoch: int) -> bool:  # noqa: ARG002 - most do in every epoch
         """Whether this epoch makes new rollouts; if not, it learns from states that were kept."""
         return True
+
+    def completions(self, epoch: int) -> Completions | None:  # noqa: ARG002 - most have none
+        """The states of this epoch whose costs the model's completions decide; None: the oracle
+        decides all of them.
+        """
+        return None
 
 
 @kernel

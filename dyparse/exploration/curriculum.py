@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dyparse.config.choices import load
-from dyparse.exploration import Exploration
+from dyparse.exploration import Completions, Exploration
 from dyparse.exploration import follow as follow_stage
 from dyparse.runtime.kernels import njit
 
@@ -57,6 +57,10 @@ class Curriculum(Exploration):
         return CurriculumPolicy(
             self.stage("first").policy, self.stage("then").policy, self.first_epochs
         )
+
+    def completions(self, epoch: int) -> Completions | None:
+        stage = self.stage("first" if epoch <= self.first_epochs else "then")
+        return stage.completions(epoch)
 
 
 @njit

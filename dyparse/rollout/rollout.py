@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dyparse.data.sentence import NONE
 from dyparse.exploration import Choice, Exploration, follow
 from dyparse.exploration.explore import Explore
+from dyparse.rollout.completions import RolledOut, complete
 from dyparse.rollout.probability import add_log_probability
 from dyparse.rollout.scorer import Scorer, score, table_rows
 from dyparse.runtime.kernels import cached_njit, njit
@@ -81,10 +82,15 @@ def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
     batch = (system.start(words), random)
     choices = (system.options, exploration.policy, epoch)
     prepared = system.prepare(gold)
+    completions = exploration.completions(epoch)
 
     def roll_out(start: int, stop: int) -> slice:
         t = int(first[start])
-        return slice(t, _rollout(choices, scorer, batch, prepared, visited, None, (start, stop, t)))
+        part = slice(t, _rollout(choices, scorer, batch, prepared, visited, None, (start, stop, t)))
+        if completions:
+            recorded = VisitedStates._make(array[part] for array in visited)
+            complete(system, completions, scorer, RolledOut(words, prepared, random), recorded)
+        return part
 
     parts = _in_chunks(roll_out, words, threads)
     return VisitedStates(*(np.concatenate([array[part] for part in parts]) for array in visited))

@@ -39,6 +39,20 @@ def clear(out):
 
 
 @njit
+def copy_row(source, target, i):
+    """Copy row i of all arrays into other states. (Tuples of unlike arrays have no loop.)"""
+    for k in range(source.stack.shape[1]):
+        target.stack[i, k] = source.stack[i, k]
+        target.buffer[i, k] = source.buffer[i, k]
+        target.head[i, k] = source.head[i, k]
+        target.left[i, k] = source.left[i, k]
+        target.right[i, k] = source.right[i, k]
+    target.stack_size[i] = source.stack_size[i]
+    target.front[i], target.end[i] = source.front[i], source.end[i]
+    target.length[i] = source.length[i]
+
+
+@njit
 def stack_top(states, i, depth):
     """The stack's token at this depth, 0 = top; NONE if the stack is not that deep."""
     position = states.stack_size[i] - 1 - depth

@@ -13,7 +13,12 @@ from dyparse.exploration.curriculum import Curriculum
 from dyparse.exploration.dagger import Dagger
 from dyparse.exploration.dagger_replay import DaggerReplay
 from dyparse.exploration.explore import Explore
+from dyparse.exploration.lols import LOLS
 from dyparse.exploration.sample import Sample
+from dyparse.exploration.scheduled_sampling import (
+    ScheduledSampling,
+    oracle_probability,
+)
 from dyparse.exploration.static import Static
 
 explorations = pytest.mark.parametrize("path", yamls("exploration"), ids=lambda path: path.stem)
@@ -291,6 +296,52 @@ def test_dagger_keeps_states_and_all_others_make_rollouts_in_every_epoch(path):
     assert exploration.keeps_states or all(map(exploration.rolls_out_in, range(1, 50)))
 
 
+# --- scheduled_sampling --------------------------------------------------------------------------
+
+NAMED = {name: {"schedule": name} for name in ("linear", "exponential", "inverse_sigmoid")}
+
+
+@pytest.mark.parametrize(
+    ("options", "of_oracle"),
+    [
+        (NAMED["linear"] | {"k": 1.0, "c": 0.25}, [1, 0.75, 0.5, 0.25, 0, 0]),
+        (NAMED["linear"] | {"k": 0.9, "c": 0.3, "least": 0.2}, [0.9, 0.6, 0.3, 0.2, 0.2, 0.2]),
+        ({}, [1, 0.8, 0.64]),
+        (NAMED["exponential"] | {"k": 0.5}, [1, 0.5, 0.25, 0.125, 0.0625]),
+        (NAMED["exponential"] | {"k": 0.0}, [1, 0, 0]),
+        (NAMED["inverse_sigmoid"] | {"k": 1.0}, [0.5, 1 / (1 + np.e), 1 / (1 + np.e**2)]),
+        (NAMED["inverse_sigmoid"] | {"k": 4.0}, [0.8, 4 / (4 + np.e**0.25), 4 / (4 + np.e**0.5)]),
+    ],
+)
+def test_scheduled_sampling_follows_the_oracle_with_the_probability_of_its_schedule(
+    options, of_oracle
+):
+    """Here the model's move is 3, the oracle's 0."""
+    exploration = ScheduledSampling(**options)
+    for epoch, expected in enumerate(of_oracle, 1):
+        assert oracle_probability(exploration.policy, epoch) == pytest.approx(expected)
+        found = frequencies(exploration, fixed_choice(), epoch)
+        assert_drawn_from(found, np.array([expected, 0, 0, 1 - expected, 0]))
+
+
+@pytest.mark.parametrize("schedule", NAMED)
+def test_the_oracle_is_followed_less_and_less_and_never_in_the_end(schedule):
+    k = {"exponential": 0.9, "inverse_sigmoid": 10.0}.get(schedule, 1.0)
+    policy = ScheduledSampling(schedule, k, c=0.01).policy
+    falling = [oracle_probability(policy, epoch) for epoch in range(1, 400)]
+    assert falling == sorted(falling, reverse=True)
+    assert 0.9 < falling[0] <= 1
+    assert 0 <= falling[-1] < 1e-9
+
+
+def test_with_a_temperature_the_models_moves_are_drawn():
+    exploration = ScheduledSampling("linear", k=0.4, temperature=2.0)
+    weights = np.where(LEGAL, np.exp(SCORES.astype(float) / 2), 0)
+    of_model = weights / weights.sum()
+    found = frequencies(exploration, fixed_choice(), 1)
+    assert_drawn_from(found, 0.4 * np.eye(5)[0] + 0.6 * of_model)
+
+
 # --- curriculum ----------------------------------------------------------------------------------
 
 STAGES = ["static", "ambiguity", "explore:first_epochs=0+probability=0.5", "sample:temperature=2.0"]
@@ -362,6 +413,16 @@ def test_a_stage_that_cannot_be_one_is_refused_by_the_option_it_was_named_in(sta
         (Dagger, {"round_epochs": 0}, "exploration.round_epochs is 0"),
         (DaggerReplay, {"replayed_rollouts": 0}, "exploration.replayed_rollouts is 0"),
         (Curriculum, {"first_epochs": -1}, "exploration.first_epochs is -1"),
+        (ScheduledSampling, {"schedule": "cosine"}, "exploration.schedule is 'cosine'"),
+        (ScheduledSampling, NAMED["linear"] | {"k": 1.1}, "exploration.k is 1.1"),
+        (ScheduledSampling, {"k": 1.0}, "exploration.k is 1.0"),
+        (ScheduledSampling, NAMED["inverse_sigmoid"], "exploration.k is 0.8"),
+        (ScheduledSampling, {"least": -0.1}, "exploration.least is -0.1"),
+        (ScheduledSampling, {"c": float("nan")}, "exploration.c is nan"),
+        (ScheduledSampling, {"temperature": -1.0}, "exploration.temperature is -1.0"),
+        (LOLS, {"reference_probability": 1.1}, "exploration.reference_probability is 1.1"),
+        (LOLS, {"first_epochs": -1}, "exploration.first_epochs is -1"),
+        (LOLS, {"followed_states": 0}, "exploration.followed_states is 0"),
     ],
 )
 def test_an_option_out_of_range_is_refused_by_name(exploration, options, name):
