@@ -17,13 +17,12 @@ from dyparse.config.application import compose_options, composing
 from dyparse.config.build import build, checked, construct
 from dyparse.config.choices import for_hydra, load, text_of
 from dyparse.config.options import TrainOptions
-from dyparse.config.places import with_content_names
 from dyparse.errors import ConfigError, TreebankError
 from dyparse.evaluation.run_result import RESULT, Cell
 from dyparse.runtime.device import find_device, require_seed
 from dyparse.runtime.threads import require_threads
 from dyparse.training.run import build_model_config
-from dyparse.training.run_directory import run_directory
+from dyparse.training.run_directory import named_by_content, run_directory
 from dyparse.training.settings import TrainingSettings
 from dyparse.treebank._names import find_named
 
@@ -142,7 +141,7 @@ def plan(grid: Grid, directory: Path, own: Path | None = None) -> list[Task]:
     for seed in grid.values["seed"]:
         for config, cell in trainings:
             seeded: DictConfig = OmegaConf.merge(config, {"seed": seed})  # type: ignore[assignment]  # of one, it is one
-            name = run_directory(with_content_names(seeded), cell.treebank).name
+            name = run_directory(named_by_content(seeded), cell.treebank).name
             tasks.append(Task(replace(cell, seed=seed), seeded, directory / name))
     once = {task.directory: task for task in tasks}
     for task in tasks:

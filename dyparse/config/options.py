@@ -29,6 +29,7 @@ class TrainOptions:
     resume: bool
     checkpoint_minutes: float
     output: str | None
+    start: str | None = None
 
     def __post_init__(self) -> None:
         if not self.checkpoint_minutes > 0:

@@ -23,7 +23,7 @@ NOT_LEARNED = (  # how and where a run is trained; the seed has its own part of 
     "resume",
     "checkpoint_minutes",
 )
-PLACES = {"encoder.pretrained": "DIR", "encoder.vectors": "FILE"}
+PLACES = {"encoder.pretrained": "DIR", "encoder.vectors": "FILE", "start": "DIR"}
 CHOICES = ("system", "exploration", "loss", "encoder", "tokenizer", "treebank")
 
 
@@ -50,11 +50,12 @@ def _take_places(options: dict[str, Any]) -> Iterator[str]:
     for each.
     """
     for option, placeholder in PLACES.items():
-        choice, _, field = option.partition(".")
-        if is_content_name(value := options[choice].get(field) or ""):
+        choice, _, field = option.rpartition(".")
+        part = options[choice] if choice else options
+        if is_content_name(value := part.get(field) or ""):
             name, digest = name_and_hash(value)
-            options[choice][field] = name if "/" in name else placeholder
-            yield f"# {options[choice][field]}: {name}, hash {digest}"
+            part[field] = name if "/" in name else placeholder
+            yield f"# {part[field]}: {name}, hash {digest}"
 
 
 def _overrides(options: dict[str, Any], chosen: dict[str, str]) -> Iterator[str]:

@@ -174,4 +174,6 @@ def shared_setting(options: TrainOptions) -> dict[str, Any]:
         setting["heads"] = heads
     if options.projectivity != AS_IT_IS:
         setting["projectivity"] = options.projectivity
+    if options.start:
+        setting["start"] = options.start
     return setting

@@ -1,14 +1,16 @@
 """The parts of a model: the choices it was made from, its vocabulary, and the network."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.config.choices import name_of
+from dyparse.config.build import describe
+from dyparse.config.choices import name_of, text_of
+from dyparse.config.options import flat_options
 from dyparse.data.batch import Collator
 from dyparse.data.columns.pseudo_projective import AS_IT_IS, PROJECTIVITIES, require_decodable
 from dyparse.data.sentence import Sentence
@@ -131,6 +133,17 @@ class ModelConfig:
         """All choices that a model directory names."""
         features = load_features(self.encoder.features, "encoder.features")
         return [self.system, self.encoder, self.tokenizer, *self.heads, *features]
+
+    def options(self) -> dict[str, Any]:
+        """All options with their full names, as a command line has them."""
+        described = {
+            "system": describe(self.system),
+            "encoder": describe(self.encoder),
+            "tokenizer": describe(self.tokenizer),
+            "heads": [text_of(head) for head in self.heads],
+            "network": asdict(self.sizes),
+        }
+        return {name.removesuffix(".name"): value for name, value in flat_options(described)}
 
     def fitted(self, sentences: Sequence[Sentence]) -> "ModelConfig":
         """The same with all options decided that heads learn from the training sentences."""

@@ -17,8 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from dyparse.config.application import as_overrides, compose_options
 from dyparse.config.build import build, checked, construct, require_loadable
 from dyparse.config.choices import outside_modules, text_of
-from dyparse.config.options import TrainOptions
-from dyparse.config.places import with_content_names
+from dyparse.config.options import TrainOptions, as_written
 from dyparse.config.training_command import training_command
 from dyparse.data.columns.pseudo_projective import encoded
 from dyparse.data.sentence import MOST_WORDS, Sentence
@@ -70,6 +69,7 @@ from dyparse.training.run_directory import (
     explaining_write_errors,
     identity,
     model_saver,
+    named_by_content,
     prepare_directory,
     require_place,
     run_directory,
@@ -117,7 +117,7 @@ def train(config: DictConfig, *, read: Read = from_disk) -> dict[str, Any]:
         if not prepared:
             return finished_results(run)
         print_line(describe_run(run.parser, run.plan, place(run.device, world)))
-        if world.is_first:
+        if world.is_first and not run.options.start:
             run = replace(
                 run,
                 parser=loop.with_trained_tokenizer(run.parser, run.plan, run.file, run.directory),
@@ -153,7 +153,7 @@ def build_run(config: DictConfig, read: Read) -> Run:
     settings: TrainingSettings = construct(TrainingSettings, options.trainer, "trainer")
     build(options.logger, "logger")
     device = prepare_device(options.device, options.threads, options.seed)
-    named = with_content_names(config)
+    named = named_by_content(config)
     directory = run_directory(named, treebank.name)
     require_place(directory)
 
@@ -161,7 +161,7 @@ def build_run(config: DictConfig, read: Read) -> Run:
     splits = read_splits(treebank, settings.max_sentences, read)
     warn_of_long_sentences(splits["train"])
     train = encoded(splits["train"], options.projectivity)
-    parser = untrained_parser(model_config, train)
+    parser = parser_to_train(model_config, train, options.start)
     if missing := missing_columns(parser.collator.features, splits["train"]):
         raise ConfigError(
             f"the encoder reads {missing[0]}, but that column of {treebank.name} is empty; "
@@ -221,6 +221,23 @@ def warn_of_long_sentences(sentences: Iterable[Sentence]) -> None:
                 DyparseWarning,
                 stacklevel=2,
             )
+
+
+def parser_to_train(
+    config: ModelConfig, sentences: Sequence[Sentence], start: str | None
+) -> Parser:
+    """The parser that training starts from: an untrained one, or a trained one of these options."""
+    if not start:
+        return untrained_parser(config, sentences)
+    parser = Parser.load(start, precision="float32")
+    has, wanted = parser.parts.config.options(), config.fitted(sentences).options()
+    for name in sorted(set(has) | set(wanted)):
+        if has.get(name) != wanted.get(name):
+            raise ConfigError(
+                f"start={start}: a model with {name} {as_written(has.get(name))}, expected "
+                f"{as_written(wanted.get(name))}, as in the options; give those that it has"
+            )
+    return parser
 
 
 def untrained_parser(config: ModelConfig, sentences: Sequence[Sentence]) -> Parser:

@@ -24,15 +24,16 @@ from omegaconf.errors import OmegaConfBaseException
 
 from dyparse.config.build import build, checked
 from dyparse.config.options import TrainOptions
-from dyparse.config.places import with_content_names
+from dyparse.config.places import content_name, is_content_name, with_content_names
 from dyparse.config.training_command import NOT_LEARNED
 from dyparse.data.columns.pseudo_projective import AS_IT_IS
 from dyparse.data.sentence import Sentence
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
 from dyparse.model.checkpoint import read_metrics
-from dyparse.model.checkpoint_files import LISTED, MANIFEST, MODEL
+from dyparse.model.checkpoint_files import LISTED, MANIFEST, MODEL, ModelFiles
 from dyparse.model.parser import Parser
+from dyparse.model.sources import find_model
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.console import print_line
 from dyparse.runtime.locks import unwritable
@@ -99,7 +100,17 @@ class TrainedRun:
 def directory_of(config: DictConfig) -> Path:
     """The directory of the run with these options."""
     options: TrainOptions = checked(config, TrainOptions)
-    return run_directory(with_content_names(config), build(options.treebank, "treebank").name)
+    return run_directory(named_by_content(config), build(options.treebank, "treebank").name)
+
+
+def named_by_content(config: DictConfig) -> DictConfig:
+    """The options with places of the encoder, and the model to start from, named by content."""
+    named = with_content_names(config)
+    if not named.start or is_content_name(named.start):
+        return named
+    directory = ModelFiles.open(find_model(named.start)).directory
+    start = content_name(Path(named.start).resolve().name, [directory / MANIFEST])
+    return OmegaConf.merge(named, {"start": start})  # type: ignore[return-value]  # of a DictConfig it is one
 
 
 def learned_options(config: DictConfig) -> DictConfig:
@@ -116,6 +127,8 @@ def learned_options(config: DictConfig) -> DictConfig:
         path = part.get("_target_") if isinstance(part, dict) else None
         if str(path).startswith("dyparse."):
             part["_target_"] = str(path).split(".")[-2]
+    if options.get("start") is None:  # as before there was this option
+        options.pop("start", None)
     if isinstance(options.get("treebank"), dict):
         options["treebank"].pop("root", None)  # where a treebank is does not change what is learned
     return OmegaConf.create(options)
