@@ -27,6 +27,11 @@ PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 REMEDIES = {  # for names that people expect
     ("exploration", "dynamic"): "training with a dynamic oracle is dagger_replay, which is the "
     "default, explore, dagger, sample or curriculum",
+    **{
+        (choice, name): f"{name} is an exploration and a loss: experiment={name}"
+        for choice in ("exploration", "loss")
+        for name in ("aggrevate", "aggrevated", "policy_gradient")
+    },
     ("encoder", "transformer"): "install it: pip install 'dyparse[transformers]'",
     ("hydra/sweeper", "optuna"): "install it: pip install 'dyparse[optuna]'",
     ("hydra/launcher", "joblib"): "install it: pip install 'dyparse[joblib]'",

@@ -26,7 +26,12 @@ from dyparse.system.buffer import Buffer
 
 FOLDERS = ("system", "exploration", "loss")
 FILES = [path for folder in FOLDERS for path in yamls(folder)]
-OTHER_TEXT = {"root": "first", "first": "ambiguity", "then": "sample:temperature=0.5"}
+OTHER_TEXT = {
+    "root": "first",
+    "first": "ambiguity",
+    "then": "sample:temperature=0.5",
+    "schedule": "linear",
+}
 
 files = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 folders = pytest.mark.parametrize("folder", FOLDERS)
@@ -133,7 +138,7 @@ def test_the_text_names_only_what_is_not_default_in_the_order_of_the_fields():
     [
         ("system", "arc_eagre", ["no system 'arc_eagre'", "did you mean 'arc_eager'?"]),
         ("exploration", "expolre:probability=1", ["no exploration 'expolre'", "'explore'?"]),
-        ("loss", "zzz", ["no loss 'zzz'; there are binary, expected_cost,"]),
+        ("loss", "zzz", ["no loss 'zzz'; there are binary, cost_regression,"]),
         ("system", "", ["no system ''; there are arc_eager, "]),
         ("system", "../errors", ["no system '../errors'"]),
         ("exploration", "explore:probabilty=1", ["'explore' has no option 'probabilty'"]),

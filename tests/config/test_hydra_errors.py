@@ -37,10 +37,12 @@ def test_train_py_stops_with_a_message_and_writes_nothing(override, message, tmp
         ("trainer.epochs", "'trainer.epochs' cannot be read as an option; expected key=value"),
         ("trainer.epochs=[1", "cannot be read as an option; expected key=value"),
         ("output=a(1)", r"cannot be read as an option; with quotes it can: \"output='a\(1\)'\""),
-        ("experiment=none", "there is no experiment 'none'; there are fast"),
+        ("experiment=none", "there is no experiment 'none'; there are aggrevate"),
         ("~nosuch", "nosuch"),
         ("epochs=3", "option epochs: .* did you mean .*trainer.epochs?"),
         ("exploration=dynamic", "no exploration 'dynamic'; .* dagger_replay, .* default, explore"),
+        ("exploration=aggrevate", "is an exploration and a loss: experiment=aggrevate$"),
+        ("loss=policy_gradient", "is an exploration and a loss: experiment=policy_gradient$"),
         ("treebank=smaple", "expected sample, .* CoNLL-U file; did you mean 'sample'"),
         (
             "treebank=nosuch",
