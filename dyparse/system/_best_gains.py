@@ -225,8 +225,14 @@ def is_known_projective(head, length, verdict, i):
 
 @njit
 def is_projective(head, length):
-    """Whether no two arcs cross, those from the root (at position 0) included."""
+    """Whether no two arcs cross, those from the root (at position 0) included.
+
+    Not if a word is its own head, to ask for no arc: the others need not be a part of a projective
+    tree then, though no two of them cross.
+    """
     for word in range(1, length):
+        if head[word] == word:
+            return False
         low, high = min(word, head[word]), max(word, head[word])
         for other in range(1, word):
             other_low, other_high = min(other, head[other]), max(other, head[other])

@@ -101,3 +101,17 @@ def test_replacing_a_gold_arc_with_a_wrong_label_loses_nothing():
     for given, cost in ((1, 1), (0, 0)):
         so_far = np.array([[0, 0, given, 0]])
         assert system.labelled_cost(states, gold, label, so_far, LABELS)[0, left, 0] == cost
+
+
+def test_labels_count_too_where_all_arcs_that_cross_have_a_wrong_one():
+    """1 → 3 crosses 4 → 2 and 2 → 6. Without it no two arcs cross, but of 4 → 2, 4 → 5 and 2 → 6
+    only two can be had. So one is lost in any case, and every move costs nothing.
+    """
+    others = ("left_buffer", "right_buffer", "left_nonprojective", "single_root")
+    system = systems.load("buffer", **dict.fromkeys(others, False))
+    states, gold = system.start([6]), np.array([[0, 0, 4, 1, 3, 4, 2]])
+    for move in ("SHIFT", "RIGHT_NONPROJECTIVE", "SHIFT"):
+        system.step(states, [system.moves.index(move)])
+    label, given = np.zeros_like(gold), np.where(states.head == 1, 1, 0)
+    cost = system.labelled_cost(states, gold, label, given, LABELS)[0, :, 0]
+    assert cost[system.legal(states)[0]].tolist() == [0, 0, 0, 0]
