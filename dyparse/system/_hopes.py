@@ -9,7 +9,7 @@ lost as soon as y has a head, not before. All costs follow from one table of hop
 (`count_lost_arcs`).
 
 Single root. The loss grows by the words of the gold root that are not to be the root, and by one if
-n cannot get below the root for free (`root_surcharge`).
+n cannot get below the root for free (`root_surcharge`). Proofs: docs/theory.md.
 """
 
 from typing import Any, NamedTuple

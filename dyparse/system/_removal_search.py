@@ -12,7 +12,8 @@ for every gold tree, by search instead of a table:
     cost(move)            = price(move) + extra(after) − extra(before)
 
 `extra` is the least sum of prices on a path to the end. A word less on the stack never makes it
-larger: any path can be repeated without that word. Hence
+larger: any path can be repeated without that word, or, under the single-root rule, with another
+word in its place (docs/theory.md has the proofs). Hence
 
 * a free removal (price 0) is always best, and the search branches only where there is none;
 * e ≥ extra(without d) ≥ e − price(d), if e is extra with d; all is known if e is 0;

@@ -3,6 +3,8 @@
 That costs are exact is tested in test_system.py, by exhaustive search over short sentences.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from helpers.attardi_table import table_loss
@@ -77,6 +79,49 @@ def test_search_and_table_agree_on_random_trees():
 def test_search_and_table_agree_on_real_sentences(treebank):
     trees = [tree for tree in real_trees(treebank) if 8 <= len(tree) - 1 <= 13]
     assert compare_with_table(trees[:: len(trees) // 6], np.random.default_rng(1))
+
+
+# --- what the search rests on --------------------------------------------------------------------
+
+
+def fewest_lost(gold, stack, front, reach, single_root, known):
+    """The fewest gold arcs between remaining tokens that a run to the end does not build."""
+    key, n = (stack, front), len(gold)
+    if key not in known:
+        remaining = {*stack, *range(front, n)}
+        after = []
+        if front < n:
+            pushed = (*stack, front)
+            after = [fewest_lost(gold, pushed, front + 1, reach, single_root, known)]
+        for depth, word in enumerate(stack[:0:-1][:reach]):
+            below = stack[:-1][::-1][: reach - 1]
+            heads = below if depth == 0 else stack[-1:]
+            if depth == 0 and single_root:  # the root takes the last word only
+                heads = [h for h in heads if h > 0 or (len(stack) == 2 and front == n)]
+            rest = (*stack[: -1 - depth], *stack[len(stack) - depth :])
+            for head in heads:
+                price = sum(gold[d] == word for d in remaining if d > 0)
+                price += gold[word] in remaining and gold[word] != head
+                later = fewest_lost(gold, rest, front, reach, single_root, known)
+                after.append(price + later)
+        known[key] = 0 if stack == (0,) and front == n else min(after)
+    return known[key]
+
+
+@ROOTS
+@pytest.mark.parametrize("reach", [2, 3])
+def test_a_word_less_on_the_stack_loses_no_arc_more(reach, single_root):
+    """The deletion lemma of docs/theory.md, and that a free removal is always best follows."""
+    for tree in all_trees(4).tolist():
+        known = {}
+        for front in range(1, 6):
+            for size in range(front):
+                for words in itertools.combinations(range(1, front), size):
+                    lost = fewest_lost(tree, (0, *words), front, reach, single_root, known)
+                    for k in range(size):
+                        fewer = (0, *words[:k], *words[k + 1 :])
+                        less = fewest_lost(tree, fewer, front, reach, single_root, known)
+                        assert less <= lost
 
 
 # --- the errors of the paper ---------------------------------------------------------------------

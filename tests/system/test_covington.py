@@ -137,6 +137,44 @@ def test_algorithm_1_with_corrected_root_arcs_is_the_loss_of_every_state(words):
         assert algorithm_1(state, gold, "corrected") == true_loss(state, gold)
 
 
+# --- one root ------------------------------------------------------------------------------------
+
+
+def loss_by_hopes(state, gold):
+    """Lost words, cycles of hopes, and the surcharge for a single root (docs/theory.md)."""
+    s, b, heads = state
+    n = len(heads) - 1
+    words = range(1, n + 1)
+
+    def meeting(word):
+        pairs = {w: (min(w, word), max(w, word)) for w in words if w != word}
+        return {w for w, (low, high) in pairs.items() if high > b or (high == b and low <= s)}
+
+    hope = [0, *(heads[w] or gold[w] * (gold[w] in meeting(w)) for w in words)]
+    lost = [w for w in words if hope[w] != gold[w]]
+    cycles = {frozenset(above(hope, w)) for w in words if w in above(hope, w)}
+    roots = {w for w in words if heads[w] == gold[w] == 0}
+    stuck = {w for w in range(s + 1, n) if b == n and heads[w] == 0}
+    surcharge = 0
+    if b <= n and (roots or stuck):
+        goals, reached, new = stuck or roots, set(), {n}
+        while new:
+            reached |= new
+            free = {w for w in new if not heads[w] and w not in goals}
+            jumps = {w for w in free if hope[w] == 0 or w in above(hope, w)}
+            new = {hope[w] for w in new}.union(*map(meeting, jumps)) - reached - {0}
+        surcharge = len(roots) - bool(goals & roots) + (not goals & reached)
+    return len(lost) + len(cycles) + surcharge
+
+
+@SIZES
+def test_hopes_and_a_surcharge_are_the_loss_under_the_single_root_rule(words):
+    for state in all_states(words):
+        allowed = np.array([end for end in ends(state) if end.count(0) == 2])  # 2: and the root
+        for gold in all_trees(words) if len(allowed) else ():
+            assert loss_by_hopes(state, gold.tolist()) == (allowed != gold).sum(-1).min()
+
+
 # --- legal moves, the canonical move -------------------------------------------------------------
 
 

@@ -83,6 +83,32 @@ def test_single_root_forbids_exactly_the_moves_that_lead_to_no_single_root_tree(
         np.testing.assert_array_equal(ruled.legal, below[layer.following[same]])
 
 
+@variants_of(["arc_hybrid"])
+@SIZES
+def test_arcs_can_be_counted_one_by_one_in_arc_hybrid(name, options, words):
+    """Goldberg & Nivre (2013): of projective trees; under the single-root rule, with one root."""
+    system, layers, trees, _ = search(name, options, words)
+    trees = trees[[is_projective(tree) for tree in trees]]
+    trees = trees[allowed_trees(options, trees)]
+    for layer in layers:
+        for row in np.flatnonzero(~layer.finished):
+            states = layer.states.take(np.full(len(trees), row))
+            costs = system.cost(states, trees)[:, layer.legal[row]]
+            expected = [counted_arcs(states, tree) for tree in trees.tolist()]
+            np.testing.assert_array_equal(costs, np.array(expected)[:, layer.legal[row]])
+
+
+def counted_arcs(states, gold):
+    """Gold arcs that SHIFT, LEFT and RIGHT of arc-hybrid put out of reach, one by one."""
+    *stack, top = states.stack[0, : states.stack_size[0]].tolist()
+    buffer = states.buffer[0, states.front[0] : states.end[0]].tolist()
+    front, *rest = buffer or [0]
+    shift = (gold[front] in stack) + sum(gold[d] == front for d in (*stack, top) if d > 0)
+    dependents = sum(gold[d] == top for d in buffer)
+    left = (gold[top] in (*stack[-1:], *rest)) + dependents
+    return [shift, left, (gold[top] in buffer) + dependents]
+
+
 # --- rollouts of longer sentences ----------------------------------------------------------------
 
 
