@@ -30,6 +30,11 @@ GARDEN_PATH = Example(
     (2, 0, 4, 6, 6, 2),
     "SHIFT LEFT SHIFT SHIFT LEFT RIGHT SHIFT LEFT LEFT SHIFT REDUCE LEFT",
 )
+REPAIRED_PAIRS = Example(
+    "We know the answer was wrong",
+    (2, 0, 4, 6, 6, 2),
+    "SHIFT LEFT SHIFT LEFT RIGHT SHIFT SHIFT LEFT LEFT NO_ARC RIGHT SHIFT",
+)
 EXAMPLES = {
     "arc_eager": PROJECTIVE,
     "arc_hybrid": PROJECTIVE,
@@ -37,6 +42,7 @@ EXAMPLES = {
     "attardi": CROSSING,
     "buffer": CROSSING,
     "covington": CROSSING,
+    "covington_nonmonotonic": REPAIRED_PAIRS,
     "nonmonotonic": GARDEN_PATH,
     "swap": CROSSING,
 }
@@ -77,7 +83,7 @@ def _row(name: str, before: States, after: States) -> Row:
     size, front, end = (int(a[0]) for a in (before.stack_size, before.front, before.end))
     stack = tuple(before.stack[0, :size].tolist())
     buffer = tuple(before.buffer[0, front:end].tolist())
-    passed = tuple(range(size + 1, front + 1)) if name == "covington" else ()
+    passed = tuple(range(size + 1, front + 1)) if name.startswith("covington") else ()
     old, new = before.head[0].tolist(), after.head[0].tolist()
     changed = [word for word, head in enumerate(new) if head != old[word]]
     if not changed:

@@ -44,7 +44,7 @@ def step_of(before, after, b):
     stack = before.stack[b, : before.stack_size[b]].tolist()
     buffer = before.buffer[b, before.front[b] : before.end[b]].tolist()
     old, new = before.head[b], after.head[b]
-    changed = np.flatnonzero(old != new)
+    changed = np.flatnonzero((old != new) & (new != NONE))  # others: their arcs were removed
     assert len(changed) <= 1
     arc = (new[changed[0]], changed[0], old[changed[0]]) if len(changed) else (NONE, NONE, NONE)
     top, below = ([NONE, NONE, *stack][-k] for k in (1, 2))
@@ -76,6 +76,7 @@ def test_only_the_order_within_a_sentence_matters(text):
 
 @all_systems
 def test_the_last_arc_that_each_word_got_is_its_head_and_others_hang_from_the_root(text):
+    """Except where arcs are removed: then a word without head may have had one."""
     system = systems.load(text)
     sentence, move, heads, _ = random_rollout(system, 4)
     _, found = replay(system, WORDS, sentence, move)
@@ -87,7 +88,8 @@ def test_the_last_arc_that_each_word_got_is_its_head_and_others_hang_from_the_ro
         assert dependent != NONE or replaced == NONE
         if dependent != NONE:
             by_arcs[b, dependent] = head
-    np.testing.assert_array_equal(by_arcs, heads)
+    is_kept = (heads != 0) | ("covington_nonmonotonic" not in text)
+    np.testing.assert_array_equal(by_arcs[is_kept], heads[is_kept])
 
 
 @pytest.mark.parametrize("text", NAMES)
@@ -96,9 +98,11 @@ def test_heads_are_replaced_by_nonmonotonic_moves_only(text):
     sentence, move, _, _ = random_rollout(system, 5)
     _, found = replay(system, WORDS, sentence, move)
     replaces = found.replaced != NONE
-    assert replaces.any() == (text == "nonmonotonic")
-    assert {system.moves[m] for m in move[replaces]} <= {"LEFT"}
-    np.testing.assert_array_equal(found.replaced[replaces], found.top_head[replaces])
+    assert replaces.any() == ("nonmonotonic" in text)
+    assert {system.moves[m] for m in move[replaces]} <= {"LEFT", "RIGHT"}
+    by_left = replaces & (move == system.moves.index("LEFT"))
+    np.testing.assert_array_equal(found.replaced[by_left], found.top_head[by_left])
+    assert text == "covington_nonmonotonic" or (by_left == replaces).all()
 
 
 def test_a_known_derivation_with_a_repaired_head():

@@ -26,7 +26,7 @@ from dyparse.evaluation.oracle_check import check_oracle
 from dyparse.system import States
 
 PROJECTIVE = ("arc_eager", "arc_hybrid", "arc_standard", "nonmonotonic")  # they build no others
-UNRESTRICTED = ("covington", "swap")  # they build all trees
+UNRESTRICTED = ("covington", "covington_nonmonotonic", "swap")  # they build all trees
 SINGLE_ROOT = pytest.mark.parametrize(  # Covington steps over states that have one legal move
     ("name", "options"),
     [
@@ -44,7 +44,7 @@ SINGLE_ROOT = pytest.mark.parametrize(  # Covington steps over states that have 
 @ALL
 @pytest.mark.parametrize("n_words", [4, pytest.param(5, marks=pytest.mark.slow)])
 def test_moves_costs_and_ends_are_those_of_exhaustive_search(name, options, n_words):
-    assert check_oracle(systems.load(name, **dict(options)), n_words) > 20_000
+    assert check_oracle(systems.load(name, **dict(options)), n_words) > 15_000
 
 
 @ALL
