@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from dyparse.data.sentence import NONE
 from dyparse.runtime.kernels import njit
+from dyparse.system._hopes import stuck_word
+from dyparse.system.covington import top
 
 SHIFT, NO_ARC, LEFT, RIGHT = range(4)
 
@@ -33,17 +35,9 @@ class PlansGold(NamedTuple):
 @njit
 def is_above(heads, i, word, other):
     """Whether there is a path word → … → other; a word is above itself."""
-    while other != NONE and other != word:
+    while other != word and other != NONE:  # noqa: PLR1714 - three times as fast, compiled
         other = heads[i, other]
     return other == word
-
-
-@njit
-def top(heads, i, word):
-    """The word without head above (or the word itself)."""
-    while heads[i, word] != NONE:
-        word = heads[i, word]
-    return word
 
 
 @njit
@@ -65,32 +59,23 @@ def take_arc(heads, i, s, b, move):
 
 
 @njit
-def can_end_with_one_root(heads, i, s, n):
-    """Whether a single root can still be had from s and b = n.
+def leaves_one_root(heads, i, here, stuck, move):
+    """Whether a single root can still be had after NO_ARC, LEFT or RIGHT at s and b = n.
 
     A word without head in λ2 is stuck. There may be one, which will be the root; n has to be below
     it already, or to get a head below it. If none is stuck, n can become the root.
     """
-    stuck = NONE
-    for word in range(s + 1, n):
-        if heads[i, word] == NONE:
-            if stuck != NONE:
-                return False
-            stuck = word
-    if stuck == NONE or top(heads, i, n) == stuck:
-        return True
-    for word in range(1, s + 1):
-        if top(heads, i, word) == stuck:
-            return True
-    return False
-
-
-@njit
-def leaves_one_root(heads, i, s, n, move):
-    """Whether a single root can still be had after NO_ARC, LEFT or RIGHT at s and b = n."""
+    s, _, n = here
     head_s, head_n = heads[i, s], heads[i, n]
     take_arc(heads, i, s, n, move)
-    possible = can_end_with_one_root(heads, i, s - 1, n)
+    possible = True
+    if heads[i, s] == NONE:
+        possible, stuck = stuck == NONE, s
+    if possible and stuck != NONE:
+        word = n
+        while word != 0 and top(heads, i, word) != stuck:
+            word = s - 1 if word == n else word - 1
+        possible = word != 0
     heads[i, s], heads[i, n] = head_s, head_n
     return possible
 
@@ -99,10 +84,18 @@ def leaves_one_root(heads, i, s, n, move):
 def planned_loss(options, gold, i, here, releases):
     """Wrong heads at the end of a plan that starts with the heads in `planned`."""
     s, b, n = here
+    stuck = stuck_word(gold.planned, i, s, n) if b == n else NONE
     while b <= n:
+        releases = releases and holds_gold_root(gold, i)
         while s > 0:
-            take_arc(gold.planned, i, s, b, planned_move(options, gold, i, (s, b, n), releases))
-            s -= 1
+            if not releases and (b < n or not options.single_root):
+                s = next_with_gold_arc(gold, i, s, b)
+            if s > 0:
+                move = planned_move(options, gold, i, (s, b, n), (stuck, releases))
+                take_arc(gold.planned, i, s, b, move)
+                if b == n and gold.planned[i, s] == NONE:
+                    stuck = s
+                s -= 1
         s, b = b, b + 1
     loss = 0
     for word in range(1, n + 1):
@@ -111,21 +104,44 @@ def planned_loss(options, gold, i, here, releases):
 
 
 @njit
-def planned_move(options, gold, i, here, releases):
+def holds_gold_root(gold, i):
+    """Whether a word of the gold root has a head."""
+    k = 0
+    while gold.roots[i, k] != NONE:
+        if gold.planned[i, gold.roots[i, k]] != NONE:
+            return True
+        k += 1
+    return False
+
+
+@njit
+def next_with_gold_arc(gold, i, s, b):
+    """The last word up to s that has a gold arc with b, or 0."""
+    head = gold.head[i, b]
+    while s > 0 and gold.head[i, s] != b and s != head:
+        s -= 1
+    return s
+
+
+@njit
+def planned_move(options, gold, i, here, plan):
     """NO_ARC, LEFT or RIGHT, whatever the plan wants; where the single-root rule forbids it,
     another one, best an arc to a word that any head will do for.
+
+    The plan is: the stuck word when b = n, or NONE; whether it releases words of the gold root.
     """
     s, b, n = here
+    stuck, releases = plan
     move = wanted_move(gold, i, here, releases)
     if not (options.single_root and b == n):
         return move
     is_s_loose, is_n_loose = is_loose(gold, i, s), is_loose(gold, i, n)
-    if move == NO_ARC and is_s_loose and gold.planned[i, s] == NONE:
-        if is_n_loose or not is_above(gold.planned, i, s, n):
-            move = LEFT  # else s may be the root
+    is_free = is_n_loose or not is_above(gold.planned, i, s, n)  # LEFT would lose no gold arc
+    if move == NO_ARC and is_s_loose and gold.planned[i, s] == NONE and is_free:
+        move = LEFT  # else s is stuck
     arcs = (RIGHT, LEFT) if is_n_loose and not is_s_loose else (LEFT, RIGHT)
     for other in (move, NO_ARC, *arcs):
-        if leaves_one_root(gold.planned, i, s, n, other):
+        if leaves_one_root(gold.planned, i, here, stuck, other):
             break
     return other
 
@@ -138,18 +154,18 @@ def wanted_move(gold, i, here, releases):
         return LEFT
     if gold.head[i, b] == s:
         return RIGHT
-    k = 0
-    while releases and gold.roots[i, k] != NONE:
-        move = releasing_move(gold, i, s, b, gold.roots[i, k])
-        if move != NO_ARC:
-            return move
+    move, k = NO_ARC, 0
+    while releases and move == NO_ARC and gold.roots[i, k] != NONE:
+        y = gold.roots[i, k]
+        if gold.planned[i, y] != NONE:
+            move = releasing_move(gold, i, s, b, y)
         k += 1
-    return NO_ARC
+    return move
 
 
 @njit
 def releasing_move(gold, i, s, b, y):
-    """A move that lets y lose a wrong head, or prepares that; else NO_ARC.
+    """A move that lets y lose its head, or prepares that; else NO_ARC.
 
     A word is loose if any head will do for now: it hopes for a head that it has not got.
 
@@ -159,30 +175,27 @@ def releasing_move(gold, i, s, b, y):
     y < b   LEFT, if s is loose and dominates y: then b dominates y, when y comes, or later
     """
     heads = gold.planned
-    if heads[i, y] == NONE:
-        return NO_ARC
     if y == s:
         return RIGHT if is_loose(gold, i, b) and is_above(heads, i, b, s) else NO_ARC
     if y == b:
-        if is_loose(gold, i, s) and is_above(heads, i, s, b):
-            return LEFT
-        if is_above(heads, i, b, s):
-            return NO_ARC
-        word = heads[i, s]
-        while word != NONE:
-            if word < s and is_loose(gold, i, word):
-                return RIGHT
-            word = heads[i, word]
-        return NO_ARC
-    if not is_loose(gold, i, s) or heads[i, b] == gold.head[i, b]:
-        return NO_ARC
-    if is_above(heads, i, s, b) or is_above(heads, i, b, y) or not is_above(heads, i, s, y):
-        return NO_ARC
-    return LEFT
+        if is_above(heads, i, s, b):
+            return LEFT if is_loose(gold, i, s) else right_if_below_loose(gold, i, s, b)
+        return right_if_below_loose(gold, i, s, b)
+    is_useful = is_loose(gold, i, s) and heads[i, b] != gold.head[i, b] and is_above(heads, i, s, y)
+    is_new = is_useful and not is_above(heads, i, s, b) and not is_above(heads, i, b, y)
+    return LEFT if is_new else NO_ARC
+
+
+@njit
+def right_if_below_loose(gold, i, s, b):
+    """RIGHT if a loose word before s dominates it, and b does not; else NO_ARC."""
+    word = gold.planned[i, s]
+    while word != NONE and not (word < s and is_loose(gold, i, word)):
+        word = gold.planned[i, word]
+    return RIGHT if word != NONE and not is_above(gold.planned, i, b, s) else NO_ARC
 
 
 @njit
 def is_loose(gold, i, word):
     """Whether a word hopes for a head that it has not got; one of the gold root hopes for none."""
-    wanted = gold.head[i, word]
-    return wanted != 0 and wanted != gold.planned[i, word]  # noqa: PLR1714 - numba: of two types
+    return gold.head[i, word] != 0 and gold.head[i, word] != gold.planned[i, word]

@@ -47,12 +47,13 @@ from dyparse.system._covington_plans import (
     RIGHT,
     SHIFT,
     PlansGold,
+    holds_gold_root,
     leaves_one_root,
     link,
     planned_loss,
     take_arc,
 )
-from dyparse.system._hopes import place
+from dyparse.system._hopes import place, stuck_word
 from dyparse.system.covington import arc, begin, features, is_finished, pass_or_shift
 
 __all__ = ["CovingtonNonMonotonic", "arc", "begin", "features", "is_finished"]  # as in Covington
@@ -117,7 +118,8 @@ def may_take(options, states, i, move):
     if not options.single_root or b < n:
         return True
     if move != SHIFT:
-        return leaves_one_root(states.head, i, s, n, move)
+        stuck = stuck_word(states.head, i, s, n)
+        return leaves_one_root(states.head, i, (s, b, n), stuck, move)
     n_roots = 0
     for word in range(1, n + 1):
         n_roots += states.head[i, word] == NONE
@@ -133,7 +135,7 @@ def step(options, states, i, move):
         find_outermost_dependents(states, i)
     pass_or_shift(states, i, move == SHIFT)
     if states.stack_size[i] == 0 and not is_finished(options, states, i):
-        pass_or_shift(states, i, True)
+        pass_or_shift(states, i, is_shift=True)
 
 
 @njit
@@ -190,26 +192,22 @@ def find_gold_roots(gold, i, n):
 @njit
 def loss_bound(options, states, i, gold, move, after):
     """Least loss of the plans after a move; that to release is only needed for a wrong head."""
-    is_held = plan_from(states, i, gold, move)
-    loss = planned_loss(options, gold, i, after, False)
-    if is_held:
+    plan_from(states, i, gold, move)
+    has_two_plans = holds_gold_root(gold, i)
+    loss = planned_loss(options, gold, i, after, releases=False)
+    if has_two_plans:
         plan_from(states, i, gold, move)
-        loss = min(loss, planned_loss(options, gold, i, after, True))
+        loss = min(loss, planned_loss(options, gold, i, after, releases=True))
     return loss
 
 
 @njit
 def plan_from(states, i, gold, move):
-    """Start a plan with the heads after a move; whether a word of the gold root has one of them."""
+    """Start a plan with the heads after a move."""
     s, b, n = place(states, i)
     for word in range(1, n + 1):
         gold.planned[i, word] = states.head[i, word]
     take_arc(gold.planned, i, s, b, move)
-    k, is_held = 0, False
-    while gold.roots[i, k] != NONE:
-        is_held |= gold.planned[i, gold.roots[i, k]] != NONE
-        k += 1
-    return is_held
 
 
 @njit

@@ -246,7 +246,7 @@ def test_groups_add_up_to_all_words_and_moves(text):
     words, derivations, found = analysed(text)
     W, heads = len(words.head), int(words.head_right.sum())
     labelled = int((words.head_right & words.label_right).sum())
-    assert 0 < heads < W
+    assert 0 < heads < W or text == "covington_nonmonotonic"  # untrained, it has none right
     for name in ("by_sentence_length", "by_first_mistake"):
         sums = [total(found[name], column) for column in ("words", "heads", "labelled")]
         assert sums == [W, heads, labelled]
@@ -267,8 +267,9 @@ def test_groups_add_up_to_all_words_and_moves(text):
     assert total(found["moves"], "free") == T - mistakes
 
 
-@pytest.mark.parametrize("text", NAMES)
+@pytest.mark.parametrize("text", [name for name in NAMES if name != "covington_nonmonotonic"])
 def test_arcs_that_were_added_less_those_replaced_are_the_heads_that_words_have(text):
+    """Not so in non-monotonic Covington, which also removes arcs without replacing them."""
     words, derivations, found = analysed(text)
     moves = found["moves"]
     given = np.unique(

@@ -26,13 +26,13 @@ MOVES = ("SHIFT", "NO_ARC", "LEFT", "RIGHT")
 
 
 @functools.cache
-def load(single_root):
+def load(*, single_root):
     return systems.load("covington_nonmonotonic", single_root=single_root)
 
 
 @functools.cache
-def layers_of(words, single_root):
-    return reachable_states(load(single_root), words)
+def layers_of(words, *, single_root):
+    return reachable_states(load(single_root=single_root), words)
 
 
 # --- the system as the paper has it: (s, b, heads), heads[w] = 0 while word w has none -----------
@@ -85,7 +85,7 @@ def plain(states, row=0):
 @SIZES
 def test_states_are_those_of_the_definition(words):
     """A SHIFT without choice is taken at once."""
-    (start, *_), layers = layers_of(words, False), layers_of(words, False)
+    (start, *_), layers = layers_of(words, single_root=False), layers_of(words, single_root=False)
     assert plain(start.states) == (0, 1, (0,) * (words + 1))
     for layer, below in zip(layers, [*layers[1:], None], strict=True):
         for row in range(len(layer.paths)):
@@ -99,7 +99,7 @@ def test_states_are_those_of_the_definition(words):
 
 @SIZES
 def test_exactly_the_moves_that_lead_to_no_single_root_are_forbidden(words):
-    for layer in layers_of(words, True):
+    for layer in layers_of(words, single_root=True):
         for row in np.flatnonzero(~layer.finished):
             for move, is_legal in zip(MOVES, layer.legal[row], strict=True):
                 after = follow(plain(layer.states, row), move)
@@ -108,7 +108,7 @@ def test_exactly_the_moves_that_lead_to_no_single_root_are_forbidden(words):
 
 
 def test_an_arc_replaces_the_head_of_its_dependent_and_breaks_the_cycle_it_would_close():
-    system, states = load(False), load(False).start([3])
+    system, states = load(single_root=False), load(single_root=False).start([3])
     for move in ("SHIFT", "RIGHT", "RIGHT"):  # 1 → 2 → 3, then 1 and 3
         system.step(states, [MOVES.index(move)])
     assert plain(states) == (1, 3, (0, 0, 1, 2))
@@ -124,7 +124,7 @@ def test_an_arc_replaces_the_head_of_its_dependent_and_breaks_the_cycle_it_would
 @RULES
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 12])
 def test_static_is_the_rule_of_covington_on_the_way_to_a_tree(single_root, words):
-    system, rng = load(single_root), np.random.default_rng(words)
+    system, rng = load(single_root=single_root), np.random.default_rng(words)
     many = [random_tree(rng, words, "any", one_root=single_root) for _ in range(50)]
     trees = all_trees(words) if words < 5 else np.array(many)
     for tree in trees[(root_children(trees) == 1) | (not single_root)]:
@@ -144,13 +144,13 @@ def test_training_aims_at_a_wrong_arc_only_where_every_best_move_is_one():
     """Word 1 may get the head 2 for now, because it gets 3 in time; word 2 of the gold root, below
     1, gets rid of its head by 3, which must not be attached to 1.
     """
-    system, gold = load(False), np.array([[0, 3, 3, 0]])
+    system, gold = load(single_root=False), np.array([[0, 3, 3, 0]])
     states = system.start([3])
     system.step(states, [MOVES.index("SHIFT")])
     assert system.cost(states, gold)[0].tolist() == [0, 0, 0, 0]
     assert system.target(states, gold)[0].tolist() == [0, 0, 1, 1]
     for words, trees in ((n, all_trees(n)) for n in (2, 3)):
-        for layer in layers_of(words, False):
+        for layer in layers_of(words, single_root=False):
             for _, some, tree in pairs(layer.states, np.flatnonzero(~layer.finished), trees):
                 cost, target = system.cost(some, tree), system.target(some, tree)
                 legal = system.legal(some)
@@ -177,8 +177,8 @@ def cannot_meet(state, gold):
 def test_the_least_loss_is_between_its_bounds_and_canonical_moves_keep_the_upper_one(
     single_root, words
 ):
-    system, trees = load(single_root), all_trees(words)
-    layers = layers_of(words, single_root)
+    system, trees = load(single_root=single_root), all_trees(words)
+    layers = layers_of(words, single_root=single_root)
     least, tight = least_losses(system, layers, trees), 0
     for layer, below in zip(layers[1:-1], least[2:], strict=True):
         for row in np.flatnonzero(~layer.finished):
@@ -197,16 +197,25 @@ def test_the_least_loss_is_between_its_bounds_and_canonical_moves_keep_the_upper
                     end = system.best_heads(following, gold)
                     assert (end != tree)[:, 1:].sum() <= bound
                     tight += bound == loss
-    assert tight > 10
+    assert tight > 5
 
 
-@RULES
-@pytest.mark.parametrize("words", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
-def test_in_all_states_few_moves_of_cost_0_lose_an_arc(single_root, words):
-    """For trees with one root; the limits are about twice what is reached."""
-    system, trees = load(single_root), all_trees(words)
+@pytest.mark.parametrize(
+    ("words", "single_root", "counts"),
+    [
+        (3, False, (117, 0, 0, 0)),
+        (3, True, (108, 0, 0, 0)),
+        (4, False, (11_328, 1, 21, 0)),
+        (4, True, (9_024, 9, 24, 0)),
+        pytest.param(5, False, (2_309_375, 1_056, 9_547, 14), marks=pytest.mark.slow),
+        pytest.param(5, True, (1_667_500, 3_409, 7_291, 29), marks=pytest.mark.slow),
+    ],
+)
+def test_in_all_states_few_moves_of_cost_0_lose_an_arc(words, single_root, counts):
+    """For trees with one root, the counts that docs/systems/covington_nonmonotonic.md has."""
+    system, trees = load(single_root=single_root), all_trees(words)
     trees = trees[root_children(trees) == 1]
-    layers = layers_of(words, single_root)
+    layers = layers_of(words, single_root=single_root)
     least = least_losses(system, layers, trees)
     total = some_wrong = missed = all_wrong = 0
     for layer, here, below in zip(layers, least, [*least[1:], least[-1]], strict=True):
@@ -221,7 +230,4 @@ def test_in_all_states_few_moves_of_cost_0_lose_an_arc(single_root, words):
             some_wrong += int((free & ~best).any(-1).sum())
             missed += int((best & ~free).any(-1).sum())
             all_wrong += int((~(free & best).any(-1)).sum())
-    print(f"{words} words, {single_root=}: {total} {some_wrong=} {missed=} {all_wrong=}")
-    assert some_wrong <= (0.004 if single_root else 0.001) * total
-    assert missed <= 0.009 * total
-    assert all_wrong <= 0.0001 * total
+    assert (total, some_wrong, missed, all_wrong) == counts
