@@ -1,9 +1,10 @@
 """Fill in tables and figures of README.md and docs/: `make results`.
 
 docs/results holds the result.json of every finished cell of the full grid, as `dyparse compare -o
-docs/results` writes it, docs/results_readme those of the smaller one that README.md shows. Tables
-go between `<!-- name -->` and `<!-- /name -->` of the pages, figures to docs/figures. A second run
-writes the same bytes. With --check nothing is written, and it is an error if a file would change.
+docs/results` writes it, docs/results_readme those of the smaller one that README.md shows, and
+docs/study those of scripts/study.sh, of which learning_tables.py makes tables. Tables go between
+`<!-- name -->` and `<!-- /name -->` of the pages, figures to docs/figures. A second run writes the
+same bytes. With --check nothing is written, and it is an error if a file would change.
 """
 
 import argparse
@@ -14,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
+
+from learning_tables import GRIDS, learning_tables, results_of
 
 from dyparse.comparison.report.export import to_csv
 from dyparse.comparison.report.figures import plots
@@ -244,6 +247,12 @@ def origin(results: Results) -> str:
     return f"Results of {place}{since}.\n"
 
 
+def learning_origins(study: Path) -> dict[str, str | None]:
+    """For each table of a grid in docs/study the code that its results were measured with."""
+    found = {name: results_of(study / folder) for name, (folder, _, _) in GRIDS.items()}
+    return {f"{name}_origin": origin(cells) if cells else None for name, cells in found.items()}
+
+
 def plural(commits: Sequence[str]) -> str:
     """`commit a` or `commits a, b`."""
     return f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
@@ -285,6 +294,8 @@ def full_contents(results: Results) -> dict[Path, bytes]:
         "ways": ways_table(ways, results),
         "systems": systems_table(*(systems_comparison(results, e) for e in ("static", "explore"))),
         "large": large_table(large_comparison(results)),
+        **learning_tables(DOCS / "study"),
+        **learning_origins(DOCS / "study"),
     }
     files = {DOCS / "results.md": filled(DOCS / "results.md", made)}
     for page in sorted((DOCS / "explorations").glob("*.md")):

@@ -1,7 +1,7 @@
 """docs/results: complete, of one setting, and the source of the tables in docs/results.md."""
 
 import csv
-import importlib.util
+import importlib
 from collections import defaultdict
 from dataclasses import replace
 from statistics import mean
@@ -83,12 +83,9 @@ def test_scipy_finds_the_p_values_over_runs_of_the_readme_table():
 @pytest.fixture(scope="module")
 def script():
     """scripts/make_results.py, which writes the tables."""
-    spec = importlib.util.spec_from_file_location(
-        "make_results", PROJECT / "scripts" / "make_results.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(PROJECT / "scripts"))
+        return importlib.import_module("make_results")
 
 
 @pytest.mark.parametrize(

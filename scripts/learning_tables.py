@@ -1,0 +1,99 @@
+"""Tables of the grids on learners, labels, projectivity and Covington, for docs/results.md.
+
+docs/study/F to I hold their results, as scripts/study.sh makes them. What differs between the cells
+of such a grid is not always an axis of `Cell`: a variant is named by exploration and loss, and by
+the options of the setting that differ.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dyparse.comparison.report.table import Table, interval, p_value, signed, spread
+from dyparse.comparison.statistics import comparison_of
+from dyparse.evaluation.run_result import Cell, RunResult, finished_results
+
+BASELINE = "dagger_replay, set_nll"
+FINE_TUNED = "policy gradient"
+Variant = Callable[[RunResult], Cell]
+
+
+def learner(result: RunResult) -> Cell:
+    """Explorations and losses with arc-eager."""
+    cell = result.cell
+    name = FINE_TUNED if "start" in result.setting else f"{cell.exploration}, {cell.loss}"
+    return replace(cell, exploration=name, loss="")
+
+
+def labels(result: RunResult) -> Cell:
+    """Moves with labels against a labeller beside them, for each system."""
+    has_joint = any("joint" in head for head in result.setting.get("heads", ()))
+    name = "labels on moves" if has_joint else "separate labels"
+    return replace(result.cell, exploration=name, loss="")
+
+
+def projectivity(result: RunResult) -> Cell:
+    """Pseudo-projective arc-eager against systems that build crossing arcs."""
+    encoding = result.setting.get("projectivity")
+    name = result.cell.system + (f", {encoding}" if encoding else "")
+    return replace(result.cell, system="", exploration=name, loss="")
+
+
+def of_system(result: RunResult) -> Cell:
+    """Options of one system, by training."""
+    return replace(result.cell, system=result.cell.exploration, exploration=result.cell.system)
+
+
+GRIDS: dict[str, tuple[str, Variant, str]] = {  # table: folder, variants, baseline
+    "learners": ("F", learner, BASELINE),
+    "joint": ("G", labels, "separate labels"),
+    "pseudo": ("H", projectivity, "arc_eager"),
+    "covington": ("I", of_system, "covington"),
+}
+
+
+def learning_tables(study: Path) -> dict[str, Table | None]:
+    """The tables by name; None where no cell is finished."""
+    return {
+        name: variants_table(name, results_of(study / folder), variant, baseline)
+        for name, (folder, variant, baseline) in GRIDS.items()
+    }
+
+
+def results_of(folder: Path) -> list[RunResult]:
+    """The finished cells in a folder."""
+    return [result for _, result in finished_results([folder])]
+
+
+def variants_table(
+    name: str, results: Sequence[RunResult], variant: Variant, baseline: str
+) -> Table | None:
+    """A row for each variant: LAS by treebank, and the difference from the baseline."""
+    if not results:
+        return None
+    named = [replace(result, cell=variant(result), setting={}) for result in results]
+    comparison = comparison_of(named, baseline=baseline)
+    treebanks = comparison.values("treebank")
+    las = {line.key: line.test["las"] for line in comparison.lines}
+    several = len(comparison.values("system")) > 1
+    rows = []
+    for row in comparison.pooled:
+        effect = row.effect
+        found = [las.get(row.key._replace(treebank=treebank)) for treebank in treebanks]
+        rows.append(
+            (
+                *([row.key.system] if several else []),
+                row.key.exploration,
+                *(spread(scores) if scores else "" for scores in found),
+                f"{row.dev_las:.2f}",
+                f"{row.test['las']:.2f}",
+                interval(effect.las) if effect else "",
+                signed(effect.uas) if effect else "",
+                p_value(effect.p_seeds) if effect else "",
+            )
+        )
+    short = [treebank.removeprefix("UD_").partition("-")[0] for treebank in treebanks]
+    what = ["system"] if several else []
+    means = ("dev", "test", "difference [95 %]", "UAS", "p")
+    header = (*what, "variant", *short, *means)
+    return Table(name, name, header, rows, text_columns=len(what) + 1)
