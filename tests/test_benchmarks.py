@@ -52,6 +52,23 @@ def test_throughput_prints_ratios_and_stages_and_writes_a_trace(tmp_path):
     assert {"encoding", "backward", "rollout", "decoding"} <= names
 
 
+@pytest.mark.slow  # compiles all of them
+def test_explorations_prints_a_line_for_each(tmp_path):
+    options = ("sample", "--sentences=40", "--epochs=1")
+    printed = run("benchmarks/explorations.py", *options, cwd=tmp_path)
+    assert printed.returncode == 0, printed.stderr
+    lines = re.findall(r"^(.+?) +([\d.]+) +([\d.]+) +([\d,]+)$", printed.stdout, re.MULTILINE)
+    assert [name for name, *_ in lines][0::2] == [
+        "explore",
+        "aggrevate",
+        "lols",
+        "lols, all states",
+    ]
+    assert all(float(seconds) > 0 for _, seconds, _, _ in lines)
+    learned = {name: int(states.replace(",", "")) for name, _, _, states in lines}
+    assert learned["aggrevate"] > 1.5 * learned["explore"] > learned["lols"] > 100
+
+
 @pytest.mark.slow  # starts processes
 def test_same_trees_prints_a_line_for_a_model(model_directory, tmp_path):
     path = tmp_path / "dev.conllu"
