@@ -106,10 +106,11 @@ def directory_of(config: DictConfig) -> Path:
 def named_by_content(config: DictConfig) -> DictConfig:
     """The options with places of the encoder, and the model to start from, named by content."""
     named = with_content_names(config)
-    if not named.start or is_content_name(named.start):
+    model = named.get("start")
+    if not model or is_content_name(model):
         return named
-    directory = ModelFiles.open(find_model(named.start)).directory
-    start = content_name(Path(named.start).resolve().name, [directory / MANIFEST])
+    directory = ModelFiles.open(find_model(model)).directory
+    start = content_name(Path(model).resolve().name, [directory / MANIFEST])
     return OmegaConf.merge(named, {"start": start})  # type: ignore[return-value]  # of a DictConfig it is one
 
 
