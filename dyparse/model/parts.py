@@ -142,6 +142,7 @@ class ModelConfig:
             "tokenizer": describe(self.tokenizer),
             "heads": [text_of(head) for head in self.heads],
             "network": asdict(self.sizes),
+            "projectivity": self.projectivity,
         }
         return {name.removesuffix(".name"): value for name, value in flat_options(described)}
 

@@ -80,6 +80,7 @@ def as_option(heads):
         ("system.single_root=false", "a model with system.single_root true, expected false"),
         ("tokenizer=learned", "a model with tokenizer"),
         ("heads=[labels,upos]", "a model with heads "),
+        ("projectivity=head", "a model with projectivity none, expected head"),
         ("encoder.features=[word,upos]", r"a model with encoder.features \[word,"),
     ],
 )
