@@ -52,6 +52,7 @@ from dyparse.system._kernels import (
     step,
     step_all,
     take_move,
+    without_label,
 )
 from dyparse.system._states import (
     States,
@@ -95,6 +96,7 @@ __all__ = [
     "static",
     "step",
     "take_move",
+    "without_label",
 ]
 
 EXPECTED = {bool: "true or false", int: "a whole number"}  # by the type of an option's default
@@ -117,6 +119,7 @@ class System:
     """The public face of every transition system: kernels over a batch of states."""
 
     moves: ClassVar[tuple[str, ...]]  # names, in the order of the columns of legal and cost
+    arcless: ClassVar[tuple[str, ...]] = ()  # those that never add an arc, so need no label
     slots: ClassVar[tuple[str, ...]]  # names of the feature slots
     exact: ClassVar[bool] = True  # cost is exact for every gold tree; see also `is_exact`
     trees: ClassVar[str] = ""  # those that it builds: projective, all, or in other words
@@ -158,11 +161,9 @@ class System:
                 f"lengths are {lengths!r}, expected one number of words (>= 1) per sentence"
             )
         B, N = len(words), int(words.max(initial=0)) + 1
-        grid = [np.full((B, N), NONE, dtype=np.int32) for _ in range(5)]
+        grid = [np.full((B, N), NONE, dtype=np.int32) for _ in range(6)]
         column = [np.zeros(B, dtype=np.int32) for _ in range(3)]
-        states = States(
-            grid[0], column[0], grid[1], column[1], column[2], words + 1, grid[2], grid[3], grid[4]
-        )
+        states = States(grid[0], column[0], grid[1], column[1], column[2], words + 1, *grid[2:])
         begin_all(self.options, states)
         return states
 

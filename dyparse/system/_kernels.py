@@ -1,8 +1,8 @@
 """Kernels: the functions that every transition system implements, each about one state, row i.
 
 A declaration here is called like a function; the call reaches the function of the same name in the
-module of the system's options. A system implements all of them but `prefer`, which it may leave
-out. The functions that end in `_all` call a kernel for every row of a batch.
+module of the system's options. A system implements all of them but the optional ones. The functions
+that end in `_all` call a kernel for every row of a batch.
 """
 
 from dyparse.data.sentence import NONE
@@ -58,12 +58,33 @@ def features(options, states, i, out):
     """out[f] = token in feature slot f, or NONE."""
 
 
+@optional_kernel
+def forget(options, gold, i):
+    """Forget what gold's tables hold of row i, for a head in `gold.head[i]` has changed.
+
+    Only for systems with moves that replace an arc: if moves carry labels, a word that has its gold
+    head with a wrong label becomes its own gold head, and asks for no arc.
+    """
+
+
+@optional_kernel
+def give_label(options, states, i, move, dependent):
+    """Give the dependent's arc, which the move has added, the label that the move carries."""
+
+
+@optional_kernel
+def without_label(options, move):
+    """The move of the system without labels that this is, with a label or without."""
+    return move
+
+
 @njit
 def take_move(options, states, i, move):
-    """Add the arc of a move, then change stack and buffer."""
+    """Add the arc of a move, and its label if it carries one, then change stack and buffer."""
     head, dependent = arc(options, states, i, move)
     if dependent != NONE:
         attach(states, i, head, dependent)
+        give_label(options, states, i, move, dependent)
     step(options, states, i, move)
 
 

@@ -21,6 +21,7 @@ class States(NamedTuple):
     head: NDArray[np.int32]  # [B, N]  NONE = not attached yet
     left: NDArray[np.int32]  # [B, N]  leftmost dependent, if left of its head
     right: NDArray[np.int32]  # [B, N]  rightmost dependent, if right of its head
+    label: NDArray[np.int32]  # [B, N]  of the arc to the head; NONE, unless moves carry labels
 
     def copy(self) -> "States":
         """States that change independently of these."""

@@ -82,6 +82,7 @@ class ArcEager(System):
 
     trees: ClassVar[str] = "projective"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "RIGHT", "LEFT", "REDUCE")
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT", "REDUCE")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word at the front of the buffer",
         "RIGHT": "a word at the front of the buffer and a token on the stack",

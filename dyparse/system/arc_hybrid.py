@@ -60,6 +60,7 @@ class ArcHybrid(System):
 
     trees: ClassVar[str] = "projective"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT",)
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
         "LEFT": "a word on top of the stack and one in the buffer",

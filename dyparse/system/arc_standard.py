@@ -61,6 +61,7 @@ class ArcStandard(System):
     trees: ClassVar[str] = "projective"
     searches: ClassVar[bool] = True
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT")
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT",)
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
         "LEFT": "two words on top of the stack",

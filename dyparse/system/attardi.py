@@ -68,6 +68,7 @@ class Attardi(System):
     trees: ClassVar[str] = "projective, most others"
     searches: ClassVar[bool] = True
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "LEFT2", "RIGHT2")
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT",)
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
         "LEFT": "two words on top of the stack",

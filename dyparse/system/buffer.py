@@ -91,6 +91,7 @@ class Buffer(System):
         "LEFT_NONPROJECTIVE",
         "RIGHT_NONPROJECTIVE",
     )
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT", "REDUCE")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word at the front of the buffer",
         "RIGHT": "a word at the front of the buffer and a word on the stack",

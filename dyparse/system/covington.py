@@ -70,6 +70,7 @@ class Covington(System):
 
     trees: ClassVar[str] = "all"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "NO_ARC", "LEFT", "RIGHT")
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT", "NO_ARC")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
         "NO_ARC": "a word in λ1",

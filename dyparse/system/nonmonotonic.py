@@ -12,7 +12,7 @@ Parsing; costs corrected (their REDUCE omits a lost arc, their LEFT counts one t
 
 The root waits at the end of the buffer, all words leave the stack, 2n moves. The label of an arc is
 chosen from its head and dependent when the tree is complete, so an arc that REDUCE adds needs no
-label stored by the SHIFT before.
+label stored by the SHIFT before; where moves carry labels, REDUCE does too.
 
 Oracles as in arc-eager: closed form for projective gold trees without the single-root rule, best
 gains for everything else. Training prefers, among the moves of cost 0, those that are legal and
@@ -77,6 +77,7 @@ class NonMonotonic(System):
 
     trees: ClassVar[str] = "projective"
     moves: ClassVar[tuple[str, ...]] = monotonic.ArcEager.moves
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT",)
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word at the front of the buffer",
         "RIGHT": "a word at the front of the buffer and a word on the stack",
@@ -191,6 +192,14 @@ def cost(options, states, i, gold, out):
         count_lost_arcs(options, states, i, gold.head[i], out)
     else:
         compare_best_gains(states, i, gold.gains, out)
+
+
+@njit
+def forget(options, gold, i):
+    """Fill the tables of row i again when they are needed next."""
+    for word in range(gold.head.shape[1]):
+        gold.monotonic.head[i, word] = gold.head[i, word]
+    gold.projective[i] = gold.gains.words[i] = gold.monotonic.words[i] = 0
 
 
 @njit

@@ -84,6 +84,7 @@ class Swap(System):
 
     trees: ClassVar[str] = "all"
     moves: ClassVar[tuple[str, ...]] = ("SHIFT", "LEFT", "RIGHT", "SWAP")
+    arcless: ClassVar[tuple[str, ...]] = ("SHIFT", "SWAP")
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
         "LEFT": "a word on top of the stack and one in the buffer",
