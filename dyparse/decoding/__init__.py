@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dyparse.config import choices
+from dyparse.errors import ConfigError
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
 
@@ -27,6 +28,8 @@ class Decoding(Protocol):
     ) -> NDArray[np.int32]:
         """[B, N]: the head of every word; a tree that the system's options allow.
 
+        With moves that carry labels it is [B, N, 2], head and label, as `system.heads` has them.
+
         n_words[b] is the number of words of sentence b, whose tokens are rows b·N … of the
         scorer's table. The number of threads must change nothing but the time.
         """
@@ -36,8 +39,9 @@ class Decoding(Protocol):
 class ProbableHeads(NamedTuple):
     """Trees, and how probable the decoding finds them."""
 
-    heads: NDArray[np.int32]  # [B, N]
+    heads: NDArray[np.int32]  # [B, N], or [B, N, 2] with labels
     log_probability: NDArray[np.float64]  # [B, N]  of all decisions about each word's head
+    label_log_probability: NDArray[np.float64] | None = None  # [B, N]  given the head, with labels
 
 
 @runtime_checkable
@@ -49,6 +53,18 @@ class GivesProbabilities(Protocol):
     ) -> ProbableHeads:
         """The same trees as `decode`, with probabilities."""
         ...
+
+
+def heads_and_labels(
+    trees: NDArray[np.int32], decoding: Decoding
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Two grids [B, N] from trees [B, N, 2]; ConfigError if a decoding has given heads alone."""
+    if trees.ndim != 3:
+        raise ConfigError(
+            f"the decoding {choices.name_of(decoding)} gives no labels, but the moves of this "
+            "model carry them; let it return what `system.heads` returns, or choose decoding greedy"
+        )
+    return trees[..., 0], trees[..., 1]
 
 
 def load(text: str, **options: Any) -> Decoding:

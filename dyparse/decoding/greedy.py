@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dyparse.decoding import ProbableHeads
+from dyparse.rollout.probability import LogProbabilities
 from dyparse.rollout.rollout import decode_greedily
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
@@ -23,6 +24,7 @@ class Greedy:
     def decode_with_probabilities(
         self, system: System, scorer: Scorer, n_words: NDArray[np.int32], *, n_threads: int = 1
     ) -> ProbableHeads:
-        found = np.zeros((len(n_words), int(n_words.max(initial=0)) + 1))
-        heads = decode_greedily(system, scorer, n_words, threads=n_threads, log_probability=found)
-        return ProbableHeads(heads, found)
+        shape = (len(n_words), int(n_words.max(initial=0)) + 1)
+        found = LogProbabilities(np.zeros(shape), np.zeros(shape))
+        heads = decode_greedily(system, scorer, n_words, threads=n_threads, log_probabilities=found)
+        return ProbableHeads(heads, found.head, found.label if heads.ndim == 3 else None)

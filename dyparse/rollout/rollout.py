@@ -19,7 +19,7 @@ from dyparse.data.sentence import NONE
 from dyparse.exploration import Choice, Exploration, follow
 from dyparse.exploration.explore import Explore
 from dyparse.rollout.completions import RolledOut, complete
-from dyparse.rollout.probability import add_log_probability
+from dyparse.rollout.probability import LogProbabilities, add_log_probabilities
 from dyparse.rollout.scorer import Scorer, score, table_rows
 from dyparse.runtime.kernels import cached_njit, njit
 from dyparse.system import (
@@ -62,8 +62,9 @@ def rollout(  # noqa: PLR0913 - two choices, the network, the batch, and when
     """The states that are visited if the exploration chooses the moves.
 
     words[b] is the number of words of sentence b, whose tokens are rows b·N … of the table;
-    gold[b, w] is the head of word w. The seed is an array with one for each sentence, or a number
-    from which these are drawn. The number of threads changes nothing but the time.
+    gold[b, w] is the head of word w, or head and label where moves carry labels. The seed is an
+    array with one for each sentence, or a number from which these are drawn. The number of threads
+    changes nothing but the time.
     """
     most = np.array([system.most_moves(n) for n in words.tolist()])
     first = np.cumsum(most) - most  # [B]  where a sentence's states are written
@@ -102,19 +103,20 @@ def decode_greedily(
     words: NDArray[np.int32],
     *,
     threads: int = 1,
-    log_probability: NDArray[np.float64] | None = None,
+    log_probabilities: LogProbabilities | None = None,
 ) -> NDArray[np.int32]:
-    """[B, N]: the heads if the legal move with the highest score is taken in every state.
+    """The heads if the legal move with the highest score is taken in every state: [B, N], or
+    [B, N, 2], with labels, from moves with labels.
 
-    To log_probability [B, N] that of the decisions about each word's head is added, see
-    `add_log_probability`; without it nothing of the kind is computed.
+    To log_probabilities those of the decisions about each word are added, see
+    `add_log_probabilities`; without it nothing of the kind is computed.
     """
     states = system.start(words)
     batch = (states, np.zeros(len(words), dtype=np.uint64))
     choices = (system.options, GREEDY.policy, 1)
 
     def roll_out(start: int, stop: int) -> int:
-        return _rollout(choices, scorer, batch, None, None, log_probability, (start, stop, 0))
+        return _rollout(choices, scorer, batch, None, None, log_probabilities, (start, stop, 0))
 
     _in_chunks(roll_out, words, threads)
     return system.heads(states)
@@ -155,7 +157,7 @@ def _rollout(  # noqa: PLR0913, PLR0917 - one each for what may be None, and the
     batch: Any,
     gold: Any,
     visited: Any,
-    log_probability: Any,
+    log_probabilities: Any,
     rows: tuple[int, int, int],
 ) -> int:
     """Roll out sentences start … stop − 1, recording their states from position t on.
@@ -194,8 +196,8 @@ def _rollout(  # noqa: PLR0913, PLR0917 - one each for what may be None, and the
                 visited.paid[t] = true_costs[move]
                 visited.move[t] = move
                 visited.sentence[t] = i
-            if log_probability is not None:
-                add_log_probability(options, states, i, choice, move, log_probability)
+            if log_probabilities is not None:
+                add_log_probabilities(options, states, i, choice, move, log_probabilities)
             take_move(options, states, i, move)
             t += 1
     return int(t)

@@ -9,6 +9,7 @@ from dyparse import system as systems
 from dyparse.data.sentence import NONE
 from dyparse.decoding.greedy import Greedy
 from dyparse.system import arc, features
+from dyparse.system._labelled import Labelled, without_labels
 
 QUICK = ("arc_eager", "attardi", "nonmonotonic")  # each system is compiled
 NAMES = [
@@ -27,34 +28,48 @@ def scores_of(system, scorer, states, b):
     return scorer.output @ np.maximum(hidden, 0) + scorer.output_bias
 
 
-def slow_log_probability(system, scorer, words):
-    """[B, N]: summed over the states in which some legal move would attach the word."""
+def slow_log_probabilities(system, scorer, words):
+    """[B, N] each: of heads, summed over the states in which some legal move would attach the word;
+    and of labels, given the heads.
+    """
     states = system.start(words)
-    found = np.zeros(states.head.shape)
+    of_head, of_label = np.zeros(states.head.shape), np.zeros(states.head.shape)
+    same = without_labels(system, np.arange(len(system.moves)))
     while not system.finished(states).all():
         legal = system.legal(states)
         moves = np.zeros(len(words), dtype=np.int32)
         for b in np.flatnonzero(~system.finished(states)):
             scores = np.where(legal[b], scores_of(system, scorer, states, b), -np.inf)
+            p = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
             moves[b] = scores.argmax()
             attached = {arc(system.options, states, b, m)[1] for m in np.flatnonzero(legal[b])}
-            p = np.exp(scores.max()) / np.exp(scores).sum()
-            found[b, [w for w in attached if w != NONE]] += np.log(p)
+            with_any_label = p[same == same[moves[b]]].sum()
+            of_head[b, [w for w in attached if w != NONE]] += np.log(with_any_label)
+            _, dependent = arc(system.options, states, b, moves[b])
+            if dependent != NONE:
+                of_label[b, dependent] = np.log(p[moves[b]] / with_any_label)
         system.step(states, moves)
-    return found, system.heads(states)
+    return of_head, of_label, system.heads(states)
 
 
+@pytest.mark.parametrize("labels", [(), ("a", "b", "root")], ids=["plain", "labelled"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_probability_of_a_head_is_that_of_all_decisions_about_it(name):
+def test_the_probability_of_a_head_is_that_of_all_decisions_about_it(name, labels):
     system = systems.load(name)
+    system = Labelled(system, labels) if labels else system
     scorer = random_scorer(system, WORDS)
     found = Greedy().decode_with_probabilities(system, scorer, WORDS)
-    expected, heads = slow_log_probability(system, scorer, WORDS)
+    of_head, of_label, heads = slow_log_probabilities(system, scorer, WORDS)
     np.testing.assert_array_equal(found.heads, heads)
-    np.testing.assert_allclose(found.log_probability, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.log_probability, of_head, rtol=1e-4, atol=1e-5)
     assert (found.log_probability <= 0).all()
     assert not found.log_probability[:, 0].any()
     np.testing.assert_array_equal(found.heads, Greedy().decode(system, scorer, WORDS))
+    if labels:
+        np.testing.assert_allclose(found.label_log_probability, of_label, rtol=1e-4, atol=1e-5)
+        assert (found.label_log_probability < 0).any()
+    else:
+        assert found.label_log_probability is None
 
 
 def test_a_word_without_a_choice_is_certain():
@@ -70,5 +85,5 @@ def test_threads_change_nothing():
     one, three = (
         Greedy().decode_with_probabilities(system, scorer, WORDS, n_threads=n) for n in (1, 3)
     )
-    for a, b in zip(one, three, strict=True):
-        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.heads, three.heads)
+    np.testing.assert_array_equal(one.log_probability, three.log_probability)
