@@ -23,24 +23,22 @@ class CompactStates(NamedTuple):
     """Room for S states, in small types; the buffer's spans map sentences to them."""
 
     features: NDArray[np.int16]  # [S, F]  tokens, counted from the sentence's root; or NONE
-    legal: NDArray[np.bool_]  # [S, M]
-    cost: NDArray[np.int8]  # [S, M]  above the least of a legal move, at most MOST_COST
+    cost: NDArray[np.int8]  # [S, M]  above the least of a legal move, at most MOST_COST; or NONE
     paid: NDArray[np.int16]  # [S]
-    move: NDArray[np.int8]  # [S]
+    move: NDArray[np.int16]  # [S]
 
     @classmethod
     def empty(cls, states: int, slots: int, moves: int) -> "CompactStates":
         return cls(
             np.empty((states, slots), dtype=np.int16),
-            np.empty((states, moves), dtype=np.bool_),
             np.empty((states, moves), dtype=np.int8),
             np.empty(states, dtype=np.int16),
-            np.empty(states, dtype=np.int8),
+            np.empty(states, dtype=np.int16),
         )
 
 
 class ReplayBuffer:
-    """All states so far of all sentences: 2·F + 2·M + 3 bytes for each of them."""
+    """All states so far of all sentences: 2·F + M + 4 bytes for each of them."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -66,10 +64,9 @@ class ReplayBuffer:
         is_empty = visited.features == len(sentences) * tokens  # the table's last row
         new = slice(self.size, end)
         self.states.features[new] = np.where(is_empty, NONE, of_row)
-        self.states.legal[new] = visited.legal
         least = np.where(visited.legal, visited.cost, MOST_TOKENS).min(-1, keepdims=True)
-        above = np.where(visited.legal, visited.cost - least, 0)  # all that losses look at
-        self.states.cost[new] = np.minimum(above, MOST_COST)
+        above = np.minimum(visited.cost - least, MOST_COST)  # all that losses look at
+        self.states.cost[new] = np.where(visited.legal, above, NONE)
         self.states.paid[new] = np.minimum(visited.paid, MOST_TOKENS)
         self.states.move[new] = visited.move
         starts = np.searchsorted(visited.sentence, np.arange(len(sentences) + 1)) + self.size
@@ -105,10 +102,11 @@ class ReplayBuffer:
         table_rows = np.where(
             slots == NONE, len(sentences) * tokens, slots + rows[:, None] * tokens
         )
+        cost = self.states.cost[which].astype(np.int32)
         states_of_batch = VisitedStates(
             features=table_rows.astype(np.int32),
-            legal=self.states.legal[which],
-            cost=self.states.cost[which].astype(np.int32),
+            legal=cost != NONE,
+            cost=np.maximum(cost, 0),
             paid=self.states.paid[which].astype(np.int32),
             move=self.states.move[which].astype(np.int32),
             sentence=rows.astype(np.int32),
@@ -124,7 +122,7 @@ class ReplayBuffer:
         if size <= have:
             return
         room = max(size, 2 * have, FIRST_STATES)
-        larger = CompactStates.empty(room, like.features.shape[1], like.legal.shape[1])
+        larger = CompactStates.empty(room, like.features.shape[1], like.cost.shape[1])
         if have:
             for name, new in larger._asdict().items():
                 new[: self.size] = getattr(self.states, name)[: self.size]

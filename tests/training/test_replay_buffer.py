@@ -181,7 +181,7 @@ def test_a_state_takes_as_many_bytes_as_is_written():
     buffer, _ = filled(system)
     F, M = len(system.slots), len(system.moves)
     taken = sum(array.nbytes for array in buffer.states)
-    assert taken == len(buffer.states.paid) * (2 * F + 2 * M + 3)
+    assert taken == len(buffer.states.paid) * (2 * F + M + 4)
 
 
 # --- DAgger --------------------------------------------------------------------------------------
