@@ -32,6 +32,7 @@ from dyparse.data.sentence import Sentence
 
 Weights = Mapping[str, NDArray[np.float32]]
 LABEL_WEIGHTS = ("heads.labels.head.weight", "heads.labels.dependent.weight")
+LABEL_OUTPUT = "heads.labels.output.weight"
 NOTHING: Mapping[str, NDArray[np.int64]] = {}
 
 
@@ -144,15 +145,14 @@ class CompiledNetwork:
         }
         self.empty_slot = weights["empty_slot"]
         self.projection = Linear.of(weights["slot_projection.weight"], None, is_int8=is_int8)
-        of_head, of_dependent = (weights[name] for name in LABEL_WEIGHTS)
-        bias = np.pad(weights["heads.labels.head.bias"], (0, len(of_dependent)))
-        both = np.concatenate([of_head, of_dependent])
-        self.label_parts = Linear.of(both, bias, is_int8=is_int8)
-        self.label_output = Linear.of(
-            weights["heads.labels.output.weight"],
-            weights["heads.labels.output.bias"],
-            is_int8=False,
-        )
+        if LABEL_OUTPUT in weights:  # unless moves carry labels
+            of_head, of_dependent = (weights[name] for name in LABEL_WEIGHTS)
+            bias = np.pad(weights["heads.labels.head.bias"], (0, len(of_dependent)))
+            both = np.concatenate([of_head, of_dependent])
+            self.label_parts = Linear.of(both, bias, is_int8=is_int8)
+            self.label_output = Linear.of(
+                weights[LABEL_OUTPUT], weights["heads.labels.output.bias"], is_int8=False
+            )
 
     def encode(
         self, sentences: Sequence[Sentence], given: Mapping[str, NDArray[np.int64]] = NOTHING

@@ -122,3 +122,9 @@ def gold_heads(sentences: Sequence[Sentence]) -> NDArray[np.int32]:
     """[B, N]: the head of every word in its gold tree."""
     flat = np.fromiter(chain.from_iterable(s.head for s in sentences), np.int32)
     return padded(n_words(sentences), flat, root=0, padding=0)
+
+
+def heads_of_words(heads: NDArray[np.int32], sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+    """[B, N]: the same heads, but 0 for the root and beyond the last word of a sentence."""
+    token = np.arange(heads.shape[1])
+    return np.where((token > 0) & (token <= n_words(sentences)[:, None]), heads, 0)

@@ -45,6 +45,7 @@ from dyparse.model.parser import Parser
 from dyparse.rollout.replay import Replayed, replay
 from dyparse.rollout.rollout import GREEDY, VisitedStates, rollout
 from dyparse.runtime.atomic_files import write
+from dyparse.system._labelled import without_labels
 from dyparse.version import __version__
 
 MAX_TOKENS_PER_BATCH = 2000
@@ -122,7 +123,8 @@ def record_derivations(parser: Parser, gold: Sequence[Sentence]) -> Recorded:
     for group in group_by_length(parser.collator.lengths(gold), MAX_TOKENS_PER_BATCH):
         trees, visited, replayed = _record_batch(parser, [gold[k] for k in group])
         parsed.update(zip(group, trees, strict=True))
-        parts.append((np.asarray(group)[visited.sentence], visited.move, visited.paid, *replayed))
+        moves = without_labels(parser.parts.scored_system, visited.move)
+        parts.append((np.asarray(group)[visited.sentence], moves, visited.paid, *replayed))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Recorded([parsed[k] for k in range(len(gold))], Derivations(*columns).in_order())
 
@@ -132,12 +134,13 @@ def _record_batch(
     parser: Parser, gold: Sequence[Sentence]
 ) -> tuple[list[Sentence], VisitedStates, Replayed]:
     """Trees of one batch, as `Parser.parse_batch` builds them; the visited states with their costs
-    for the gold trees, lifted as in training; the tokens and arcs of the moves.
+    for the gold trees without labels, lifted as in training; the tokens and arcs of the moves.
     """
-    encoded, heads = parser.encode(gold), gold_heads(lifted(gold, parser.projectivity))
-    visited = rollout(parser.system, GREEDY, encoded.scorer, encoded.words, heads, epoch=1, seed=0)
-    heads, replayed = replay(parser.system, encoded.words, visited.sentence, visited.move)
-    return parser.with_predictions(gold, encoded.encoded, heads), visited, replayed
+    encoded, system = parser.encode(gold), parser.parts.scored_system
+    heads = gold_heads(lifted(gold, parser.projectivity))
+    visited = rollout(system, GREEDY, encoded.scorer, encoded.words, heads, epoch=1, seed=0)
+    trees, replayed = replay(system, encoded.words, visited.sentence, visited.move)
+    return parser.with_predictions(gold, encoded.encoded, trees), visited, replayed
 
 
 class Calibrated(NamedTuple):

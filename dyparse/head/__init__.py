@@ -1,7 +1,8 @@
 """Heads: what a model predicts of every word beside the moves, from the encoder's vectors.
 
 A head knows its targets in gold sentences, its loss, how predictions are written into a sentence,
-and how they are scored. Arc labels are one; tags would be another. To add one, write a module with
+and how they are scored. Arc labels are one, tags are others. joint_labels.py is a special case: the
+moves carry the labels, and the network has no head for them. To add one, write a module with
 a frozen dataclass that has the members of `HeadChoice` and builds a `Head`, in this folder or in a
 package of your own, and list it: `heads=[labels,mylab.TagHead]`.
 """
@@ -46,8 +47,10 @@ class HeadChoice(Protocol):
         """The values that it can predict, sorted, from the training sentences."""
         ...
 
-    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "Head":
+    def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "Head | None":
         """The head over vectors of this width; ValueError if the entries cannot be predicted.
+
+        None if the network needs none, as for labels that come with the moves.
 
         hidden and dropout are those of the model's other parts, `network.hidden` and
         `network.dropout`.

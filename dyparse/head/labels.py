@@ -36,32 +36,27 @@ class Labels:
             raise ValueError(
                 f"heads: unique of labels is {self.unique!r}, expected one of {', '.join(UNIQUE)}"
             )
-        if self.root not in ROOTS:
-            raise ValueError(
-                f"heads: root of labels is {self.root!r}, expected one of {', '.join(ROOTS)}"
-            )
+        require_root(self.root)
 
     def fitted(self, sentences: Sequence[Sentence]) -> "Labels":
-        unique, root = self.unique, self.root
+        unique = self.unique
         if unique == "train":
             several = heads_with_several(sentences)
             unique = "+".join(k for k in KINDS if not several[k]) or "none"
-        if root == "train":
-            root = TOP if all(map(has_root_on_top, sentences)) else "anywhere"
-        return replace(self, unique=unique, root=root)
+        return replace(self, unique=unique, root=fitted_root(self.root, sentences))
 
     def entries(self, sentences: Sequence[Sentence]) -> Entries:
-        return sorted_entries(label for s in sentences for label in s.label)
+        return label_entries(sentences)
 
     def column(self, entries: Entries) -> LabelColumn:
         """The column without the network."""
-        self._require_labels(entries)
+        require_labels(entries)
         return LabelColumn(entries, self.unique.split("+"), self._root_label)
 
     def build(self, width: int, entries: Entries, *, hidden: int, dropout: float) -> "LabelHead":
         from dyparse.head._label_head import LabelHead
 
-        self._require_labels(entries)
+        require_labels(entries)
         unique = self.unique.split("+")
         return LabelHead(width, entries, hidden, dropout, unique, self._root_label)
 
@@ -70,10 +65,29 @@ class Labels:
         """The label that is kept for words without a head, if one is."""
         return ROOT if self.root == TOP else None
 
-    @staticmethod
-    def _require_labels(entries: Entries) -> None:
-        if not entries or "_" in entries:
-            raise ValueError("heads: a word has no label; label the treebank")
+
+def require_root(root: str) -> None:
+    """ValueError if this does not say where words with the label `root` are."""
+    if root not in ROOTS:
+        raise ValueError(f"heads: root of labels is {root!r}, expected one of {', '.join(ROOTS)}")
+
+
+def fitted_root(root: str, sentences: Sequence[Sentence]) -> str:
+    """Where words with the label `root` are, if that is for the training sentences to say."""
+    if root != "train":
+        return root
+    return TOP if all(map(has_root_on_top, sentences)) else "anywhere"
+
+
+def label_entries(sentences: Sequence[Sentence]) -> Entries:
+    """Every label."""
+    return sorted_entries(label for s in sentences for label in s.label)
+
+
+def require_labels(entries: Entries) -> None:
+    """ValueError if some word has none."""
+    if not entries or "_" in entries:
+        raise ValueError("heads: a word has no label; label the treebank")
 
 
 def has_root_on_top(sentence: Sentence) -> bool:

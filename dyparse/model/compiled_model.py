@@ -29,6 +29,7 @@ from dyparse.head._column import HeadColumn
 from dyparse.head._label_column import LabelColumn
 from dyparse.head._lexicon import require_lemmas
 from dyparse.head._tags import TagOptions
+from dyparse.head.joint_labels import JointLabels
 from dyparse.head.labels import Labels
 from dyparse.model.checkpoint import (
     MOST_HEADER_BYTES,
@@ -122,7 +123,8 @@ class CompiledModel:
             tags[is_word] = analyses.choose(tags[is_word], scores_of)  # [tokens, C]
             found |= dict(zip(analyses.columns, tags.T, strict=True))
         numbers = {name: encoded.padded(tags) for name, tags in found.items()}
-        numbers[LABELS] = self._labels(encoded, heads)
+        if LABELS in self.columns:
+            numbers[LABELS] = self._labels(encoded, heads)
         return {name: cast("list[list[int]]", numbers[name].tolist()) for name in self.columns}
 
     def _labels(self, encoded: EncodedTokens, heads: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -197,7 +199,7 @@ def _warn(precision: str, finding: str) -> None:
 def can_compile(config: ModelConfig) -> bool:
     """Whether there are kernels for all parts of a model's network."""
     own = all(type(head).__module__.startswith("dyparse.head.") for head in config.heads)
-    known = all(isinstance(head, Labels | TagOptions) for head in config.heads)
+    known = all(isinstance(head, Labels | JointLabels | TagOptions) for head in config.heads)
     return own and known and type(config.encoder) is BiLSTM
 
 
@@ -210,9 +212,11 @@ def _network(opened: OpenedModel, *, is_int8: bool) -> CompiledModel:
         require_lemmas(vocabulary.lemmas, vocabulary.heads)
         columns = {}
         for head in config.heads:
-            assert isinstance(head, Labels | TagOptions)
+            assert isinstance(head, Labels | JointLabels | TagOptions)
             require_writable(head.name, vocabulary.heads[head.name])
-            columns[head.name] = head.column(vocabulary.heads[head.name])
+            column = head.column(vocabulary.heads[head.name])
+            if not isinstance(head, JointLabels):
+                columns[head.name] = column
     except (ValueError, LookupError) as error:
         raise unfit_vocabulary(files, error) from error
     weights = _read_arrays(opened, shapes)
@@ -296,7 +300,8 @@ def _layer_shapes(width: int, options: BiLSTM, fed: int) -> Shapes:
 def _scorer_shapes(opened: OpenedModel, width: int, tag_width: int) -> Shapes:
     config, entries = opened.config, opened.vocabulary.heads
     hidden, reduced = config.sizes.hidden, config.sizes.reduced
-    slots, moves = len(config.system.slots), len(config.system.moves)
+    slots = len(config.system.slots)
+    moves = len(config.scored_system(opened.vocabulary).moves)
     shapes: Shapes = {}
     if reduced:
         shapes |= {"reduce.weight": (reduced, width), "reduce.bias": (reduced,)}
@@ -309,6 +314,8 @@ def _scorer_shapes(opened: OpenedModel, width: int, tag_width: int) -> Shapes:
         "output.bias": (moves,),
     }
     for head in config.heads:
+        if isinstance(head, JointLabels):
+            continue
         name, size = f"heads.{head.name}", len(entries[head.name])
         if isinstance(head, TagOptions):
             shapes[f"{name}.output.weight"] = (size, tag_width)

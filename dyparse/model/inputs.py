@@ -1,4 +1,6 @@
-"""What people give to a parser, as sentences: text, words, tagged words, TokenLists, Sentences."""
+"""What people give to a parser, as sentences: text, words, tagged words, TokenLists, Sentences; and
+which columns of it stay.
+"""
 
 import os
 import re

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dyparse.config.choices import name_of
 from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING, require_precision
-from dyparse.data.batch import Collator, n_words
+from dyparse.data.batch import Collator, heads_of_words, n_words
 from dyparse.data.columns.confidences import with_confidences
 from dyparse.data.columns.kept import filled_in, kept_columns
 from dyparse.data.columns.pseudo_projective import decoded
@@ -22,7 +22,7 @@ from dyparse.data.document import Document
 from dyparse.data.sampler import group_by_length, windows
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
-from dyparse.decoding import Decoding, GivesProbabilities
+from dyparse.decoding import Decoding, GivesProbabilities, ProbableHeads, heads_and_labels
 from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
 from dyparse.encoder import new_files
@@ -32,7 +32,7 @@ from dyparse.head import LABELS
 from dyparse.head._lexicon import LEMMA
 from dyparse.model.checkpoint import read_checkpoint, read_on_device, write_checkpoint
 from dyparse.model.compiled_model import CompiledModel, read_compiled
-from dyparse.model.confidence import Odds, label_odds, odds_by_sentence
+from dyparse.model.confidence import Odds, label_odds, odds_by_sentence, odds_of
 from dyparse.model.inputs import (
     Input,
     Words,
@@ -159,7 +159,7 @@ class Parser:
 
     @property
     def system(self) -> System:
-        """The transition system."""
+        """The transition system, without labels."""
         return self.parts.config.system
 
     @property
@@ -303,9 +303,9 @@ class Parser:
             calibrate = self.parts.calibration
             pairs = self.parse_with_odds(sentences)
             return [with_confidences(parsed, *calibrate(odds)) for parsed, odds in pairs]
-        encoded, scorer, words = self.encode(sentences)
-        heads = self.decoding.decode(self.system, scorer, words, n_threads=thread_count())
-        return self.with_predictions(sentences, encoded, heads)
+        batch, n_threads = self.encode(sentences), thread_count()
+        trees = self.decoding.decode(self.parts.scored_system, *batch[1:], n_threads=n_threads)
+        return self.with_predictions(sentences, batch.encoded, trees)
 
     def parse_with_odds(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Odds]]:
         """The same trees, and the log-odds of their heads and labels, not calibrated: those of the
@@ -313,15 +313,24 @@ class Parser:
         """
         assert isinstance(self.decoding, GivesProbabilities)
         encoded, scorer, words = self.encode(sentences)
-        heads, log_probability = self.decoding.decode_with_probabilities(
-            self.system, scorer, words, n_threads=thread_count()
+        found = self.decoding.decode_with_probabilities(
+            self.parts.scored_system, scorer, words, n_threads=thread_count()
         )
-        built = self._as_built(sentences, encoded, heads)
-        tree = of_words(heads, sentences)
+        built = self._as_built(sentences, encoded, found.heads)
+        odds = odds_by_sentence(
+            words, found.log_probability, self._label_odds(encoded, found, built)
+        )
+        return list(zip(decoded(built, self.projectivity), odds, strict=True))
+
+    def _label_odds(
+        self, encoded: Any, found: ProbableHeads, built: Sequence[Sentence]
+    ) -> NDArray[np.float64]:
+        """[B, N]: the log-odds of labels, by the moves or by the head for labels."""
+        if found.label_log_probability is not None:
+            return odds_of(found.label_log_probability)
+        tree = heads_of_words(found.heads, built)
         scores = self.network.label_scores(encoded, tree, self.precision)
-        labels = label_odds(scores, dict(self.network.head_items())[LABELS].targets(built))
-        parsed = decoded(built, self.projectivity)
-        return list(zip(parsed, odds_by_sentence(words, log_probability, labels), strict=True))
+        return label_odds(scores, self.parts.columns[LABELS].targets(built))
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedBatch:
         """The vectors of all tokens, and the scorer of moves over them."""
@@ -330,25 +339,31 @@ class Parser:
         )
 
     def with_predictions(
-        self, sentences: Sequence[Sentence], encoded: Any, heads: NDArray[np.int32]
+        self, sentences: Sequence[Sentence], encoded: Any, trees: NDArray[np.int32]
     ) -> list[Sentence]:
-        """The sentences with these trees [B, N], in which lifted words are put back, and with the
+        """The sentences with these trees, in which lifted words are put back, and with the
         predictions of all heads.
+
+        Trees are heads [B, N], or [B, N, 2] with labels, if moves carry them.
         """
-        return decoded(self._as_built(sentences, encoded, heads), self.projectivity)
+        return decoded(self._as_built(sentences, encoded, trees), self.projectivity)
 
     def _as_built(
-        self, sentences: Sequence[Sentence], encoded: Any, heads: NDArray[np.int32]
+        self, sentences: Sequence[Sentence], encoded: Any, trees: NDArray[np.int32]
     ) -> list[Sentence]:
         """The same, with trees and labels as moves and labeller gave them."""
-        heads = of_words(heads, sentences)
+        if self.parts.config.joint_labels:
+            trees, labels = heads_and_labels(trees, self.decoding)
+        heads = heads_of_words(trees, sentences)
         rows = zip(sentences, heads.tolist(), strict=True)
         columns: list[dict[str, Any]] = [{"head": row[1 : len(s) + 1]} for s, row in rows]
         analyses, words = self.parts.analyses, n_words(sentences)
         predicted = self.network.predict(encoded, heads, words, analyses, self.precision)
-        for name, head in self.network.head_items():
+        if self.parts.config.joint_labels:
+            predicted[LABELS] = labels.tolist()
+        for name, column in self.parts.columns.items():
             for s, row, of_sentence in zip(sentences, predicted[name], columns, strict=True):
-                of_sentence.update(head.columns(s, row[1 : len(s) + 1]))
+                of_sentence.update(column.columns(s, row[1 : len(s) + 1]))
 
         def scores_of(words: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
             tokens = np.array([sentence * heads.shape[1] + word + 1 for sentence, word in words])
@@ -366,8 +381,8 @@ class Parser:
     ) -> dict[str, float]:
         """Figures of the prediction heads, by name, in percent: `upos_accuracy`, …"""
         figures: dict[str, float] = {}
-        for _, head in self.network.head_items():
-            figures |= head.score(gold, parsed)
+        for column in self.parts.columns.values():
+            figures |= column.score(gold, parsed)
         return figures
 
     def missing_columns(self, sentence: Sentence) -> list[str]:
@@ -376,12 +391,6 @@ class Parser:
 
 
 Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
-
-
-def of_words(heads: NDArray[np.int32], sentences: Sequence[Sentence]) -> NDArray[np.int32]:
-    """[B, N]: the same heads, but 0 for the root and beyond the last word of a sentence."""
-    token = np.arange(heads.shape[1])
-    return np.where((token > 0) & (token <= n_words(sentences)[:, None]), heads, 0)
 
 
 def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:

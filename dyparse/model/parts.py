@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dyparse.config.build import describe
 from dyparse.config.choices import name_of, text_of
 from dyparse.config.options import flat_options
-from dyparse.data.batch import Collator
+from dyparse.data.batch import Collator, gold_heads
 from dyparse.data.columns.pseudo_projective import AS_IT_IS, PROJECTIVITIES, require_decodable
 from dyparse.data.sentence import Sentence
 from dyparse.data.vocabulary import Vocabulary
@@ -23,10 +23,12 @@ from dyparse.head._analyses import Analyses, seen_analyses
 from dyparse.head._column import HeadColumn
 from dyparse.head._lexicon import LEMMA, Lexicon, seen_lemmas
 from dyparse.head._tags import TagOptions
+from dyparse.head.joint_labels import JointLabels
 from dyparse.model.confidence import UNCALIBRATED, Calibration
 from dyparse.model.sizes import ScorerSizes
 from dyparse.rollout.scorer import Scorer
 from dyparse.system import System
+from dyparse.system._labelled import Labelled
 from dyparse.tokenizer import Tokenizer, TokenizerChoice
 from dyparse.tokenizer.plain import Plain
 
@@ -180,6 +182,8 @@ class ModelConfig:
                 require_writable(choice.name, entries)
                 read = tag_width if isinstance(choice, TagOptions) else width
                 head = choice.build(read, entries, hidden=hidden, dropout=dropout)
+                if head is None:
+                    continue
                 head.loss_weight = choice.weight
                 if isinstance(choice, TagOptions) and isinstance(head, TagHead):
                     head.is_corrected = choice.corrected
@@ -187,8 +191,19 @@ class ModelConfig:
             return built
 
         encoder = self._encoder(self.features(vocabulary), files)
-        slots, moves = len(self.system.slots), len(self.system.moves)
+        slots, moves = len(self.system.slots), len(self.scored_system(vocabulary).moves)
         return Model(encoder, self.sizes, build_heads, slots=slots, moves=moves)
+
+    @property
+    def joint_labels(self) -> JointLabels | None:
+        """The head for labels, if the moves carry them."""
+        return next((head for head in self.heads if isinstance(head, JointLabels)), None)
+
+    def scored_system(self, vocabulary: Vocabulary) -> System:
+        """The system whose moves the network scores: with labels, if moves carry them."""
+        if (labels := self.joint_labels) is None:
+            return self.system
+        return Labelled(self.system, vocabulary.heads[LABELS], labels.root_on_top)
 
     def _encoder(self, features: Sequence[Feature], files: Mapping[str, bytes]) -> "Encoder":
         fed_width = self.fed_width
@@ -240,6 +255,28 @@ class ModelParts:
                 "precision='float32'"
             )
         return cast("Model", self.network)
+
+    @cached_property
+    def scored_system(self) -> System:
+        """The system whose moves the network scores: with labels, if moves carry them."""
+        return self.config.scored_system(self.vocabulary)
+
+    @cached_property
+    def columns(self) -> dict[str, HeadColumn]:
+        """The columns that are predicted, by the name of the head; labels of moves too."""
+        columns = dict(self.network.head_items())
+        if labels := self.config.joint_labels:
+            columns[LABELS] = labels.column(self.vocabulary.heads[LABELS])
+        return columns
+
+    def gold(self, sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+        """The gold trees as the oracle of `scored_system` takes them: [B, N] or, with labels,
+        [B, N, 2].
+        """
+        heads = gold_heads(sentences)
+        if self.config.joint_labels is None:
+            return heads
+        return np.stack([heads, self.columns[LABELS].targets(sentences)], axis=-1).astype(np.int32)
 
     @cached_property
     def analyses(self) -> Analyses:

@@ -34,6 +34,7 @@ OF_TAGGED = """\
 with open("tagged.conllu", encoding="utf-8") as file:
     for tree in parser.parse(conllu.parse(file.read())):
         print(tree.to_conllu())"""
+LABELLED = ", whose moves carry the labels of arcs"
 TITLES = {"sentences": "sentences", "words": "words", **{m: m.upper() for m in METRICS}}
 
 
@@ -157,7 +158,8 @@ def _summary(model: Described) -> str:
     lines = [
         f"{summary(model)}.",
         "",
-        f"- transition system: `{name_of(chosen.system)}`{_of_projectivity(chosen.projectivity)}",
+        f"- transition system: `{name_of(chosen.system)}`"
+        f"{LABELLED if chosen.joint_labels else ''}{_of_projectivity(chosen.projectivity)}",
         f"- predicts: {', '.join(['trees', *(name.upper() for name in model.predicted)])}",
         f"- encoder: `{name_of(chosen.encoder)}` over {features}",
         *(

@@ -42,6 +42,7 @@ class TrainingBatch:
     indices: list[int]  # of the training sentences
     inputs: Batch  # on the host
     gold_heads: NDArray[np.int32]  # [B, N]
+    gold: NDArray[np.int32]  # as the oracle takes it: the same, or with labels [B, N, 2]
     targets: dict[str, NDArray[np.int64]]  # of every prediction head  [B, N]
     keys: NDArray[np.uint64]  # [B]
     counts: bool = True  # false for the stand-in of a rank without sentences: its loss is 0
@@ -60,6 +61,7 @@ class Batches:
         world: World = SINGLE,
     ) -> None:
         self.collator, self.heads = parser.collator, parser.model.head_items()
+        self.gold = parser.parts.gold
         self.sentences, self.max_tokens, self.seed = sentences, max_tokens, seed
         self.world = world
         self.words = np.array([len(s) for s in sentences])
@@ -115,7 +117,8 @@ class Batches:
         sentences = [self.sentences[k] for k in indices]
         inputs = self.collator.batch(sentences, keys)
         targets = {name: head.targets(sentences) for name, head in self.heads}
-        return TrainingBatch(whole, indices, inputs, gold_heads(sentences), targets, keys, counts)
+        heads, gold = gold_heads(sentences), self.gold(sentences)
+        return TrainingBatch(whole, indices, inputs, heads, gold, targets, keys, counts)
 
     def stream(
         self, epoch: int, first: int = 0, look_ahead: Callable[[TrainingBatch], T] | None = None

@@ -104,11 +104,11 @@ class Session:
         N = batch.gold_heads.shape[1]
         if exploration.rolls_out_in(batch.whole.epoch):
             visited = rollout(
-                self.parser.system,
+                self.parser.parts.scored_system,
                 exploration,
                 scorer(),
                 batch.inputs.words,
-                batch.gold_heads,
+                batch.gold,
                 epoch=batch.whole.epoch,
                 seed=batch.keys,
                 threads=self.threads,

@@ -9,6 +9,7 @@ import numpy as np
 from dyparse.config.choices import text_of
 from dyparse.data.batch import n_words
 from dyparse.data.sentence import Sentence
+from dyparse.errors import ConfigError
 from dyparse.exploration import Exploration
 from dyparse.rollout.rollout import GREEDY
 from dyparse.rollout.scorer import Scorer
@@ -98,6 +99,11 @@ class Model:
     def __post_init__(self) -> None:
         if self.epoch < 1:
             raise ValueError(f"epoch is {self.epoch}, expected 1 or more")
+        if self.parser.parts.config.joint_labels:
+            raise ConfigError(
+                "trajectories have no labels, but the moves of this model carry them; choose one "
+                "that was trained with the head labels"
+            )
 
     @property
     def system(self) -> System:

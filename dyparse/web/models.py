@@ -16,6 +16,7 @@ from dyparse.model.parser import Parser
 from dyparse.model.sources import find_model
 from dyparse.rollout.move_scores import move_scores
 from dyparse.system import States, System
+from dyparse.system._labelled import Labelled
 from dyparse.web.catalog import options_of
 
 
@@ -35,7 +36,7 @@ class LoadedModel:
             "system": name_of(system),
             "options": options_of(system),
             "exploration": self.exploration,
-            "heads": [name for name, _ in self.parser.network.head_items()],
+            "heads": list(self.parser.parts.columns),
             "default": is_default,
         }
 
@@ -44,16 +45,19 @@ class MoveProbabilities:
     """How probable a model finds the legal moves in states of one sentence."""
 
     def __init__(self, parser: Parser, sentence: Sentence) -> None:
-        self.system, self.scorer = parser.system, parser.encode([sentence]).scorer
+        self.system, self.scorer = parser.parts.scored_system, parser.encode([sentence]).scorer
 
     def __call__(self, states: States) -> NDArray[np.float64]:
-        """[B, M]: the softmax over the scores of legal moves; 0 where a move is not legal."""
+        """[B, M]: the softmax over the scores of legal moves; 0 where a move is not legal.
+
+        Moves that differ in the label alone count as one.
+        """
         is_legal = self.system.legal(states)
         scores = move_scores(self.system, self.scorer, states).astype(np.float64)
         highest = np.where(is_legal, scores, -np.inf).max(-1, keepdims=True)
         odds = np.where(is_legal, np.exp(np.minimum(scores - highest, 0)), 0)
         found: NDArray[np.float64] = odds / np.maximum(odds.sum(-1, keepdims=True), 1e-300)
-        return found
+        return self.system.summed(found) if isinstance(self.system, Labelled) else found
 
 
 class Models:

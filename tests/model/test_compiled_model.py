@@ -36,6 +36,8 @@ MODELS = {
     "tagging by one layer": TAGGING,
     "nothing fed": {**TAGGING, "heads": ["labels", "upos:fed=0", "feats:fed=0"], "layers": 3},
     "corrected feats": {**TAGGING, "heads": ["labels:root=anywhere", "feats:corrected=true"]},
+    "labels with the moves": {**TAGGING, "heads": ["joint_labels", *TAGS[1:]], "layers": 2},
+    "labels with the moves alone": {"heads": ["joint_labels:root=anywhere"], "hidden": 33},
     "unique labels": {"heads": ["labels:unique=subject+object"], "layers": 2, "hidden": 33},
     "lifted": {"heads": ["labels:unique=subject"], "projectivity": "head+path"},
 }

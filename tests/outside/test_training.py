@@ -6,11 +6,13 @@ import shlex
 
 import pytest
 import yaml
-from helpers.tiny import run
+from helpers.labelled_search import OneNumber, assert_exact
+from helpers.tiny import SETTINGS, fresh_parser, plan, run, sample
 
 import dyparse
 from dyparse.config.choices import import_modules
 from dyparse.errors import CheckpointError
+from dyparse.training.session import Session
 
 NEEDED = ("short_stack", "mylab.models")  # by the model
 TEXT = "The dog barks.\nA cat sleeps.\n"
@@ -50,6 +52,18 @@ def test_the_model_parses_where_its_modules_are_imported(importable):
     trees = parser.parse(TEXT.splitlines())
     assert [len(tree.head) for tree in trees] == [4, 4]
     assert [tree.head.count(0) for tree in trees] == [1, 1]
+
+
+@pytest.mark.usefixtures("importable")
+def test_moves_of_the_system_can_carry_labels():
+    import_modules(NEEDED)
+    system = importlib.import_module("short_stack").ShortStack()
+    assert_exact(OneNumber(system, ("a", "b", "root")), 3)
+    parser = fresh_parser(sample("train")[:20], heads=["joint_labels"], system=system)
+    session = Session(SETTINGS, parser, plan(sample("train")[:20], sample("dev")[:5]))
+    result = session.step(next(iter(session.batches.stream(2)))[1], 0.5)
+    assert result.paid > 0
+    assert all("_" not in tree.label for tree in parser.parse(sample("dev")[:5]))
 
 
 def test_the_printed_command_evaluates_the_model(outside_run):
