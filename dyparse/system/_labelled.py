@@ -236,24 +236,24 @@ def take_out_spoilt(options, states, i, gold):
 
 
 @njit
-def least_cost(options, move, is_legal, costs):
-    """The least cost of a move with any label or none; NONE if it is not legal."""
-    least = costs[move] if is_legal[move] else NONE
+def cheapest(options, move, is_legal, costs):
+    """The move itself or with a label: a legal one that costs least; NONE if there is none."""
+    best = move if is_legal[move] else int(NONE)
     first = options.first[move]
     if first != NONE:
         for column in range(first, first + options.labels):
-            if is_legal[column] and (least == NONE or costs[column] < least):
-                least = costs[column]
-    return least
+            if is_legal[column] and (best == NONE or costs[column] < costs[best]):
+                best = column
+    return best
 
 
 @njit
 def leave_out_labels(options, i, gold, is_legal, costs):
     """Legal moves and costs without labels, in the row's room for them."""
     for move in range(len(options.first)):
-        least = least_cost(options, move, is_legal, costs)
-        gold.legal[i, move] = least != NONE
-        gold.cost[i, move] = max(least, 0)
+        best = cheapest(options, move, is_legal, costs)
+        gold.legal[i, move] = best != NONE
+        gold.cost[i, move] = costs[best] if best != NONE else 0
 
 
 @njit
@@ -262,12 +262,14 @@ def prefer(options, states, i, gold, is_legal, costs):
     leave_out_labels(options, i, gold, is_legal, costs)
     _kernels.prefer(options.system, states, i, gold.gold, gold.legal[i], gold.cost[i])
     for move in range(len(options.first)):
-        raised = gold.cost[i, move] - max(least_cost(options, move, is_legal, costs), 0)
-        first = options.first[move]
-        costs[move] += raised
-        if first != NONE:
-            for column in range(first, first + options.labels):
-                costs[column] += raised
+        best = cheapest(options, move, is_legal, costs)
+        if best != NONE:
+            raised = gold.cost[i, move] - costs[best]
+            costs[move] += raised
+            first = options.first[move]
+            if first != NONE:
+                for column in range(first, first + options.labels):
+                    costs[column] += raised
 
 
 @njit
