@@ -33,14 +33,7 @@ from dyparse.head._lexicon import LEMMA
 from dyparse.model.checkpoint import read_checkpoint, read_on_device, write_checkpoint
 from dyparse.model.compiled_model import CompiledModel, read_compiled
 from dyparse.model.confidence import Odds, label_odds, odds_by_sentence, odds_of
-from dyparse.model.inputs import (
-    Input,
-    Words,
-    missing_tags,
-    one_or_several,
-    require_text,
-    several,
-)
+from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, require_text, several
 from dyparse.model.parts import EncodedBatch, ModelConfig, ModelParts, Network
 from dyparse.model.sources import find_model
 from dyparse.runtime.threads import at_once, thread_count, thread_pool
