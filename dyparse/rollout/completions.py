@@ -1,5 +1,5 @@
 """Costs of moves under the model: each legal move of a state is followed by the model's own moves
-to the end of the sentence, and the wrong heads of the tree are counted.
+to the end of the sentence, and the wrong words of the tree are counted.
 
 A rollout has recorded its moves, so its states are met again by taking them once more. Nothing of
 this is compiled into the rollout itself.
@@ -14,7 +14,15 @@ from dyparse.data.sentence import NONE
 from dyparse.exploration import Choice, Completions, highest_scoring, uniform
 from dyparse.rollout.scorer import Scorer, score, table_rows
 from dyparse.runtime.kernels import cached_njit, njit
-from dyparse.system import System, copy_row, features, is_finished, legal, take_move
+from dyparse.system import (
+    System,
+    copy_row,
+    features,
+    is_finished,
+    legal,
+    take_move,
+    wrong_words,
+)
 
 
 class RolledOut(NamedTuple):
@@ -59,7 +67,7 @@ def _complete(options: Any, completions: Any, network: Any, rows: Any, visited: 
                             copy_row(states, ends, i)
                             take_move(options, ends, i, move)
                             follow_model(options, scorer, ends, i, scratch)
-                            visited.cost[t, move] = wrong_heads(ends, i, gold)
+                            visited.cost[t, move] = wrong_words(options, ends, i, gold)
             take_move(options, states, i, visited.move[t])
             t += 1
         t = stop
@@ -76,13 +84,3 @@ def follow_model(options, scorer, states, i, scratch):
         table_rows(slots, i * N, scorer.table.shape[0] - 1, table_row)
         score(scorer, table_row, hidden, choice.scores)
         take_move(options, states, i, highest_scoring(choice))
-
-
-@njit
-def wrong_heads(states, i, gold):
-    """Number of words whose head is not gold; a word without one hangs from the root."""
-    count = 0
-    for word in range(1, states.length[i]):
-        head = states.head[i, word]
-        count += gold.head[i, word] != (0 if head == NONE else head)
-    return count

@@ -53,6 +53,7 @@ from dyparse.system._kernels import (
     step_all,
     take_move,
     without_label,
+    wrong_words,
 )
 from dyparse.system._states import (
     States,
@@ -97,6 +98,7 @@ __all__ = [
     "step",
     "take_move",
     "without_label",
+    "wrong_words",
 ]
 
 EXPECTED = {bool: "true or false", int: "a whole number"}  # by the type of an option's default

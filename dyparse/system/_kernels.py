@@ -73,6 +73,16 @@ def give_label(options, states, i, move, dependent):
 
 
 @optional_kernel
+def wrong_words(options, states, i, gold):
+    """Number of words that are wrong at the end; one without a head hangs from the root."""
+    count = 0
+    for word in range(1, states.length[i]):
+        head = states.head[i, word]
+        count += gold.head[i, word] != (0 if head == NONE else head)
+    return count
+
+
+@optional_kernel
 def without_label(options, move):
     """The move of the system without labels that this is, with a label or without."""
     return move

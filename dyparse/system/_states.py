@@ -48,6 +48,7 @@ def copy_row(source, target, i):
         target.head[i, k] = source.head[i, k]
         target.left[i, k] = source.left[i, k]
         target.right[i, k] = source.right[i, k]
+        target.label[i, k] = source.label[i, k]
     target.stack_size[i] = source.stack_size[i]
     target.front[i], target.end[i] = source.front[i], source.end[i]
     target.length[i] = source.length[i]

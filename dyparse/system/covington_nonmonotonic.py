@@ -73,6 +73,7 @@ class CovingtonNonMonotonic(System):
 
     trees: ClassVar[str] = "all"
     moves: ClassVar[tuple[str, ...]] = monotonic.Covington.moves
+    arcless: ClassVar[tuple[str, ...]] = monotonic.Covington.arcless
     needs: ClassVar[Mapping[str, str]] = {
         "SHIFT": "a word in the buffer",
         "NO_ARC": "a word in λ1",
@@ -97,6 +98,11 @@ class CovingtonNonMonotonic(System):
     def prepare(self, gold: ArrayLike) -> PlansGold:
         head = gold_heads(gold)
         return PlansGold(self.options, head, *(np.zeros_like(head) for _ in range(2)))
+
+
+@njit
+def forget(options, gold, i):
+    """Nothing is kept from one state to the next."""
 
 
 @njit

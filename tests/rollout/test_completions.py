@@ -14,6 +14,7 @@ from dyparse.rollout import completions
 from dyparse.rollout.move_scores import move_scores
 from dyparse.rollout.rollout import rollout
 from dyparse.rollout.scorer import Scorer
+from dyparse.system._labelled import Labelled
 
 NAMES = [path.stem for path in yamls("system")]
 WORDS = np.array([1, 6, 2, 9, 4, 1, 7], dtype=np.int32)
@@ -49,7 +50,8 @@ def wrong_after(system, states, move, scorer, tree):
     while not system.finished(ends)[0]:
         scores = move_scores(system, scorer, ends)
         system.step(ends, np.where(system.legal(ends), scores, -np.inf).argmax(-1))
-    return int((system.heads(ends)[0, 1:] != tree[1 : states.length[0]]).sum())
+    wrong = system.heads(ends)[0, 1:] != tree[1 : states.length[0]]
+    return int(wrong.reshape(len(wrong), -1).any(-1).sum())
 
 
 def rolled_out(system, exploration, gold, **options):
@@ -61,6 +63,21 @@ def rolled_out(system, exploration, gold, **options):
 @each_system
 def test_costs_are_the_wrong_heads_of_the_models_own_completions(name):
     system, gold = systems.load(name), gold_trees()
+    scorer, visited = rolled_out(system, LOLS(0, MODEL, ALL), gold)
+    for b, n in enumerate(WORDS.tolist()):
+        states, own = system.start([n]), of_sentence(scorer, b)
+        for t in np.flatnonzero(visited.sentence == b):
+            for move in np.flatnonzero(visited.legal[t]):
+                assert visited.cost[t, move] == wrong_after(system, states, move, own, gold[b])
+            system.step(states, visited.move[t : t + 1])
+
+
+@pytest.mark.parametrize("name", ["arc_eager", "nonmonotonic", "covington_nonmonotonic"])
+def test_wrong_labels_count_where_moves_carry_them(name):
+    system = Labelled(systems.load(name, single_root=False), ("root", "a", "b"))
+    heads = gold_trees()
+    labels = np.where(heads == 0, 0, np.random.default_rng(1).integers(1, 3, size=heads.shape))
+    gold = np.stack([heads, labels], axis=-1).astype(np.int32)
     scorer, visited = rolled_out(system, LOLS(0, MODEL, ALL), gold)
     for b, n in enumerate(WORDS.tolist()):
         states, own = system.start([n]), of_sentence(scorer, b)
