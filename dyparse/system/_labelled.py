@@ -195,9 +195,10 @@ def wrong_words(options, states, i, gold):
     """Words with a wrong head or a wrong label; any label is right for a word left to the root."""
     count = _kernels.wrong_words(options.system, states, i, gold)
     for word in range(1, states.length[i]):
-        wanted, given = int(gold.label[i, word]), int(states.label[i, word])
+        wanted, given = gold.label[i, word], states.label[i, word]
         is_given = states.head[i, word] == gold.head[i, word] and given != NONE
-        count += is_given and wanted not in (NONE, given)
+        is_asked = wanted != NONE
+        count += is_given and is_asked and given != wanted
     return count
 
 
