@@ -41,7 +41,8 @@ def test_moves_without_labels_are_those_that_add_no_arc(name, options):
         for row, move in zip(*layer.legal.nonzero(), strict=True):
             before, after = layer.states.take([row]), layer.states.take([row])
             labelled.step(after, [move])
-            dependent = np.flatnonzero(after.head[0] != before.head[0])
+            is_new = (after.head[0] != before.head[0]) & (after.head[0] != NONE)  # not removed
+            dependent = np.flatnonzero(is_new)
             name = labelled.moves[move]
             assert len(dependent) == ("-" in name)
             if len(dependent):
