@@ -88,7 +88,6 @@ class Covington(System):
         "s0.right",
         "b0.head",
         "b0.left",
-        "b0.right",
     )
 
     @property
@@ -226,7 +225,6 @@ def features(options, states, i, out):
     out[7] = rightmost(states, i, s)
     out[8] = head_of(states, i, b)
     out[9] = leftmost(states, i, b)
-    out[10] = rightmost(states, i, b)
 
 
 @njit

@@ -21,6 +21,7 @@ from helpers.system_variants import (
 )
 
 from dyparse import system as systems
+from dyparse.data.sentence import NONE
 from dyparse.evaluation.exhaustive import all_trees, root_children, state_bytes
 from dyparse.evaluation.oracle_check import check_oracle
 from dyparse.system import States
@@ -152,6 +153,17 @@ def answers(system, states, gold):
     """All about each state, side by side: legal, cost where legal, static, finished."""
     legal, cost = system.legal(states), np.where(system.legal(states), system.cost(states, gold), 0)
     return np.column_stack([legal, cost, system.static(states, gold), system.finished(states)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_feature_slot_is_always_empty(name):
+    system, rng = systems.load(name), np.random.default_rng(5)
+    rows, states = visited_states(system, np.full(100, 8), rng)
+    slots = np.full((len(rows), len(system.slots)), NONE, dtype=np.int32)
+    for row in range(len(rows)):
+        systems.features(system.options, states, row, slots[row])
+    is_empty = (slots == NONE).all(0)
+    assert not [slot for slot, empty in zip(system.slots, is_empty, strict=True) if empty]
 
 
 @ALL
