@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The grids of docs/protocol.md:   bash scripts/study.sh A1|A2|A3|B|C|D|E UD [OPTION ...]
+# The grids of docs/protocol.md, A1 to E, and those of docs/results.md#learning-from-costs, F to I:
+#   bash scripts/study.sh A1|A2|A3|B|C|D|E|F|G|H|I UD [OPTION ...]
 # UD: directory of UD treebanks. OPTION: of dyparse compare; grid E needs encoder.pretrained=DIR.
 # Run it again to continue: cells with a result.json in docs/study are not trained again.
 set -euo pipefail
@@ -19,6 +20,8 @@ parts=(
 )
 static_and_replay=(--exploration static --exploration dagger_replay)
 all_three=("${static_and_replay[@]}" --exploration explore)
+four=(English-LinES Gothic-PROIEL Hungarian-Szeged Turkish-IMST)
+replay=(--exploration dagger_replay --baseline dagger_replay --seeds 1-3)
 compare() { dyparse compare -o "$here/docs/study/${grid:0:1}" "${treebanks[@]}" "$@" "${options[@]}"; }
 
 treebanks=()
@@ -36,5 +39,50 @@ case $grid in
     on English-LinES
     compare --experiment finetuned --system arc_eager "${static_and_replay[@]}" --seeds 1-3
     ;;
-  *) echo "no grid $grid; expected A1, A2, A3, B, C, D or E" >&2; exit 2 ;;
+  F)
+    on "${four[@]}"
+    compare --system arc_eager "${replay[@]}" --loss set_nll --keep-models
+    for loss in hinge binary softmax_margin cost_regression expected_cost; do
+      compare --system arc_eager "${replay[@]}" --loss "$loss"
+    done
+    for states in lols scheduled_sampling; do
+      compare --system arc_eager --exploration "$states" --baseline "$states" --seeds 1-3
+    done
+    drawn=scheduled_sampling:k=0.5,temperature=1.0
+    for states in lols "$drawn"; do
+      compare --system arc_eager --exploration "$states" --baseline "$states" --loss expected_cost --seeds 1-3
+    done
+    for start in "$here"/docs/study/F/arc_eager-dagger_replay-*/model; do  # fine-tuning of the first cells
+      cell=$(basename "$(dirname "$start")")
+      name=${cell#*-UD_} name=${name%-seed*} seed=${cell##*-seed} seed=${seed%-*}
+      dyparse train 'experiment=[static_vs_dynamic,policy_gradient]' "treebank=$root/UD_$name" "seed=$seed" \
+        "start=$start" threads=1 "output=$here/docs/study/F/policy_gradient-UD_$name-seed$seed" "${options[@]}"
+    done
+    ;;
+  G)
+    on "${four[@]}"
+    for system in arc_eager nonmonotonic; do
+      compare --system $system "${replay[@]}"
+      compare --system $system "${replay[@]}" 'heads=[joint_labels]'
+    done
+    ;;
+  H)
+    on "${four[@]}"
+    compare --system arc_eager --system attardi --system covington --system buffer "${replay[@]}"
+    for encoding in head path head+path; do
+      compare --system arc_eager "${replay[@]}" projectivity=$encoding
+    done
+    ;;
+  I)
+    on "${four[@]}"
+    compare --system covington --exploration static --exploration explore --exploration dagger_replay --seeds 1-3
+    for name in "${four[@]}"; do
+      for states in explore dagger_replay; do
+        PYTHONPATH=$here/scripts dyparse train -m experiment=static_vs_dynamic "treebank=$root/UD_$name" exploration=$states \
+          system._target_=covington_shift_only.CovingtonShiftOnly system=covington seed=1,2,3 threads=1 \
+          "output=$here/docs/study/I/shift_only-$states-UD_$name-seed\${seed}" "${options[@]}"
+      done
+    done
+    ;;
+  *) echo "no grid $grid; expected A1, A2, A3, B, C, D, E, F, G, H or I" >&2; exit 2 ;;
 esac
