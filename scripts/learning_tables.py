@@ -5,6 +5,7 @@ of such a grid is not always an axis of `Cell`: a variant is named by exploratio
 the options of the setting that differ.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,13 +66,21 @@ def results_of(folder: Path) -> list[RunResult]:
     return [result for _, result in finished_results([folder])]
 
 
+def finished(results: Sequence[RunResult]) -> list[RunResult]:
+    """The results of variants that have all treebanks and seeds."""
+    places = {(result.cell.treebank, result.cell.seed) for result in results}
+    counts = Counter((result.cell.system, result.cell.exploration) for result in results)
+    whole = {variant for variant, count in counts.items() if count == len(places)}
+    return [r for r in results if (r.cell.system, r.cell.exploration) in whole]
+
+
 def variants_table(
     name: str, results: Sequence[RunResult], variant: Variant, baseline: str
 ) -> Table | None:
-    """A row for each variant: LAS by treebank, and the difference from the baseline."""
-    if not results:
+    """A row for each variant that is finished: LAS by treebank, difference from the baseline."""
+    named = finished([replace(result, cell=variant(result), setting={}) for result in results])
+    if not named:
         return None
-    named = [replace(result, cell=variant(result), setting={}) for result in results]
     comparison = comparison_of(named, baseline=baseline)
     treebanks = comparison.values("treebank")
     las = {line.key: line.test["las"] for line in comparison.lines}
