@@ -1,6 +1,6 @@
 """Every legal move's score as a prediction of its cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -22,6 +22,7 @@ class CostRegression(Loss):
     """
 
     most_cost: int | None = None
+    weight: float = field(default=0.3, kw_only=True)  # tuned, see docs/losses/README.md
 
     def __post_init__(self) -> None:
         super().__post_init__()
