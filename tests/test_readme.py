@@ -16,8 +16,8 @@ from helpers.documents import commands_starting, dead_links
 from helpers.tiny import PROJECT
 
 import dyparse
-import dyparse.system
 from dyparse.evaluation.run_result import finished_results
+from dyparse.system import _kernels
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def test_table_of_kernels_is_complete_and_has_their_parameters() -> None:
     listed = dict(re.findall(r"^\| `(\w+)(\([\w, ]+\))` \|", CONTRIBUTING, re.MULTILINE))
     declared = {
         name: str(inspect.signature(kernel))
-        for name, kernel in vars(dyparse.system).items()
+        for name, kernel in vars(_kernels).items()
         if inspect.isfunction(kernel) and hasattr(kernel, "__wrapped__")  # by @kernel
     }
     assert declared
