@@ -78,9 +78,11 @@ case $grid in
     compare --system covington --exploration static --exploration explore --exploration dagger_replay --seeds 1-3
     for name in "${four[@]}"; do
       for states in explore dagger_replay; do
-        PYTHONPATH=$here/scripts dyparse train -m experiment=static_vs_dynamic "treebank=$root/UD_$name" exploration=$states \
-          system._target_=covington_shift_only.CovingtonShiftOnly system=covington seed=1,2,3 threads=1 \
-          "output=$here/docs/study/I/shift_only-$states-UD_$name-seed\${seed}" "${options[@]}"
+        for seed in 1 2 3; do
+          PYTHONPATH=$here/scripts dyparse train experiment=static_vs_dynamic "treebank=$root/UD_$name" "seed=$seed" \
+            "exploration=$states" system=covington system._target_=covington_shift_only.CovingtonShiftOnly threads=1 \
+            "output=$here/docs/study/I/shift_only-$states-UD_$name-seed$seed" "${options[@]}"
+        done
       done
     done
     ;;
