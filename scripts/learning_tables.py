@@ -5,7 +5,7 @@ of such a grid is not always an axis of `Cell`: a variant is named by exploratio
 the options of the setting that differ.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +74,26 @@ def finished(results: Sequence[RunResult]) -> list[RunResult]:
     return [r for r in results if (r.cell.system, r.cell.exploration) in whole]
 
 
+def crossing_arcs(results: Sequence[RunResult]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Shares of non-projective arcs, by variant: of gold ones found, of predicted ones right."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in results:
+        of_run = result.analysis["by_projectivity"]["nonprojective"]
+        counts[result.cell.system, result.cell.exploration].update(of_run)
+    return {
+        variant: (
+            percent(of["gold_right"], of["gold"]),
+            percent(of["predicted_right"], of["predicted"]),
+        )
+        for variant, of in counts.items()
+    }
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in percent, or nothing if there is nothing."""
+    return f"{100 * part / whole:.0f} %" if whole else ""
+
+
 def variants_table(
     name: str, results: Sequence[RunResult], variant: Variant, baseline: str
 ) -> Table | None:
@@ -82,6 +102,7 @@ def variants_table(
     if not named:
         return None
     comparison = comparison_of(named, baseline=baseline)
+    crossing = crossing_arcs(named)
     treebanks = comparison.values("treebank")
     las = {line.key: line.test["las"] for line in comparison.lines}
     several = len(comparison.values("system")) > 1
@@ -99,10 +120,11 @@ def variants_table(
                 interval(effect.las) if effect else "",
                 signed(effect.uas) if effect else "",
                 p_value(effect.p_seeds) if effect else "",
+                *crossing[row.key.system, row.key.exploration],
             )
         )
     short = [treebank.removeprefix("UD_").partition("-")[0] for treebank in treebanks]
     what = ["system"] if several else []
-    means = ("dev", "test", "difference [95 %]", "UAS", "p")
+    means = ("dev", "test", "difference [95 %]", "UAS", "p", "crossing found", "right")
     header = (*what, "variant", *short, *means)
     return Table(name, name, header, rows, text_columns=len(what) + 1)

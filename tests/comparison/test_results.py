@@ -99,3 +99,22 @@ def test_results_say_which_code_they_are_of_and_whether_it_has_changed(script, s
     result = replace(result, commit="abc", sources=here, versions=versions)
     assert script.origin([result]).startswith("Results of version 0.1.0, commit abc")
     assert script.origin([result]).strip().endswith(ending)
+
+
+def test_variants_of_other_settings_are_compared_once_all_their_cells_are_finished(script):
+    tables = script.sys.modules["learning_tables"]
+    cells = [("UD_A", 1), ("UD_A", 2), ("UD_B", 1), ("UD_B", 2)]
+    results = [
+        made_result([right, 5, 3], treebank=treebank, seed=seed, setting=setting)
+        for right, setting in (
+            (2, {}),
+            (3, {"projectivity": "head"}),
+            (4, {"projectivity": "path"}),
+        )
+        for treebank, seed in cells
+    ]
+    table = tables.variants_table("pseudo", results[:-1], tables.projectivity, "arc_eager")
+    assert table.header[:3] == ("variant", "A", "B")
+    assert [row[0] for row in table.rows] == ["arc_eager", "arc_eager, head"]
+    assert table.rows[1][table.header.index("difference [95 %]")].startswith("+5.00")
+    assert table.rows[1][-2:] == ("", "")  # no non-projective arcs
