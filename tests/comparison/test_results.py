@@ -107,11 +107,7 @@ def test_variants_of_other_settings_are_compared_once_all_their_cells_are_finish
     cells = [("UD_A", 1), ("UD_A", 2), ("UD_B", 1), ("UD_B", 2)]
     results = [
         made_result([right, 5, 3], treebank=treebank, seed=seed, setting=setting)
-        for right, setting in (
-            (2, {}),
-            (3, {"projectivity": "head"}),
-            (4, {"projectivity": "path"}),
-        )
+        for right, setting in zip((2, 3, 4), settings, strict=True)
         for treebank, seed in cells
     ]
     table = tables.variants_table("pseudo", results[:-1], tables.projectivity, "arc_eager")
