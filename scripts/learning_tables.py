@@ -41,8 +41,9 @@ def projectivity(result: RunResult) -> Cell:
 
 
 def of_system(result: RunResult) -> Cell:
-    """Options of one system, by training."""
-    return replace(result.cell, system=result.cell.exploration, exploration=result.cell.system)
+    """Covington, and the same with SHIFT preferred, by training."""
+    name = "SHIFT only" if "ShiftOnly" in result.cell.system else result.cell.system
+    return replace(result.cell, system=result.cell.exploration, exploration=name)
 
 
 GRIDS: dict[str, tuple[str, Variant, str]] = {  # table: folder, variants, baseline
@@ -99,7 +100,7 @@ def variants_table(
 ) -> Table | None:
     """A row for each variant that is finished: LAS by treebank, difference from the baseline."""
     named = finished([replace(result, cell=variant(result), setting={}) for result in results])
-    if not named:
+    if all(result.cell.exploration == baseline for result in named):
         return None
     comparison = comparison_of(named, baseline=baseline)
     crossing = crossing_arcs(named)
@@ -124,7 +125,7 @@ def variants_table(
             )
         )
     short = [treebank.removeprefix("UD_").partition("-")[0] for treebank in treebanks]
-    what = ["system"] if several else []
+    what = ["training" if name == "covington" else "system"] if several else []
     means = ("dev", "test", "difference [95 %]", "UAS", "p", "crossing found", "right")
     header = (*what, "variant", *short, *means)
     return Table(name, name, header, rows, text_columns=len(what) + 1)

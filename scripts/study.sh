@@ -41,8 +41,7 @@ case $grid in
     ;;
   F)
     on "${four[@]}"
-    compare --system arc_eager "${replay[@]}" --loss set_nll --keep-models
-    for loss in hinge binary softmax_margin cost_regression expected_cost; do
+    for loss in set_nll hinge binary softmax_margin cost_regression expected_cost; do
       compare --system arc_eager "${replay[@]}" --loss "$loss"
     done
     for states in lols scheduled_sampling; do
@@ -52,11 +51,14 @@ case $grid in
     for states in lols "$drawn"; do
       compare --system arc_eager --exploration "$states" --baseline "$states" --loss expected_cost --seeds 1-3
     done
-    for start in "$here"/docs/study/F/arc_eager-dagger_replay-*/model; do  # fine-tuning of the first cells
-      cell=$(basename "$(dirname "$start")")
-      name=${cell#*-UD_} name=${name%-seed*} seed=${cell##*-seed} seed=${seed%-*}
-      dyparse train 'experiment=[static_vs_dynamic,policy_gradient]' "treebank=$root/UD_$name" "seed=$seed" \
-        "start=$start" threads=1 "output=$here/docs/study/F/policy_gradient-UD_$name-seed$seed" "${options[@]}"
+    for name in "${four[@]}"; do
+      for seed in 1 2 3; do  # the first training is that of the baseline; its model is not among the results
+        small=(experiment=static_vs_dynamic "treebank=$root/UD_$name" "seed=$seed" threads=1 "${options[@]}")
+        start=$here/outputs/study/UD_$name-seed$seed
+        dyparse train "${small[@]}" system=arc_eager exploration=dagger_replay "output=$start"
+        dyparse train "${small[@]}" 'experiment=[static_vs_dynamic,policy_gradient]' "start=$start" \
+          "output=$here/docs/study/F/policy_gradient-UD_$name-seed$seed"
+      done
     done
     ;;
   G)
