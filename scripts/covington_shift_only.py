@@ -9,12 +9,8 @@ docs/systems/covington.md says what comes of it.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from dyparse.runtime.kernels import njit
-from dyparse.system import gold_heads
-from dyparse.system._hopes import NO_ARC, SHIFT, CovingtonGold
+from dyparse.system._hopes import NO_ARC, SHIFT
 from dyparse.system.covington import (
     Covington,
     arc,
@@ -44,10 +40,6 @@ class CovingtonShiftOnly(Covington):
     @property
     def options(self) -> ShiftOnlyOptions:  # type: ignore[override]  # kernels are found by its class
         return ShiftOnlyOptions(self.single_root)
-
-    def prepare(self, gold: ArrayLike) -> CovingtonGold:
-        head = gold_heads(gold)
-        return CovingtonGold(self.options, head, *(np.zeros_like(head) for _ in range(4)))
 
 
 @njit

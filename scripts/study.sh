@@ -53,10 +53,10 @@ case $grid in
     done
     for name in "${four[@]}"; do
       for seed in 1 2 3; do  # the first training is that of the baseline; its model is not among the results
-        small=(experiment=static_vs_dynamic "treebank=$root/UD_$name" "seed=$seed" threads=1 "${options[@]}")
+        same=("treebank=$root/UD_$name" "seed=$seed" threads=1 "${options[@]}")
         start=$here/outputs/study/UD_$name-seed$seed
-        dyparse train "${small[@]}" system=arc_eager exploration=dagger_replay "output=$start"
-        dyparse train "${small[@]}" 'experiment=[static_vs_dynamic,policy_gradient]' "start=$start" \
+        dyparse train "${same[@]}" experiment=static_vs_dynamic system=arc_eager exploration=dagger_replay "output=$start"
+        dyparse train "${same[@]}" 'experiment=[static_vs_dynamic,policy_gradient]' "start=$start" \
           "output=$here/docs/study/F/policy_gradient-UD_$name-seed$seed"
       done
     done
