@@ -122,14 +122,13 @@ def learned_options(config: DictConfig) -> DictConfig:
     """
     parts: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a DictConfig gives a dict
     options = {name: part for name, part in parts.items() if name not in NOT_LEARNED}
-    if options.get("projectivity") == AS_IT_IS:  # runs are named as before there was this option
-        del options["projectivity"]
+    for name, usual in (("projectivity", AS_IT_IS), ("start", None)):  # what is usual is not named
+        if options.get(name) == usual:
+            options.pop(name, None)
     for part in options.values():
         path = part.get("_target_") if isinstance(part, dict) else None
         if str(path).startswith("dyparse."):
             part["_target_"] = str(path).split(".")[-2]
-    if options.get("start") is None:  # as before there was this option
-        options.pop("start", None)
     if isinstance(options.get("treebank"), dict):
         options["treebank"].pop("root", None)  # where a treebank is does not change what is learned
     return OmegaConf.create(options)
