@@ -104,7 +104,9 @@ def test_results_say_which_code_they_are_of_and_whether_it_has_changed(script, s
 def test_variants_of_other_settings_are_compared_once_all_their_cells_are_finished(script):
     tables = script.sys.modules["learning_tables"]
     settings = [{}, {"projectivity": "head"}, {"projectivity": "path"}]
-    cells = [("UD_A", 1), ("UD_A", 2), ("UD_B", 1), ("UD_B", 2)]
+    cells = [
+        (treebank, seed) for treebank in ("UD_A", "UD_B", "UD_C", "UD_D") for seed in (1, 2, 3)
+    ]
     results = [
         made_result([right, 5, 3], treebank=treebank, seed=seed, setting=setting)
         for right, setting in zip((2, 3, 4), settings, strict=True)
