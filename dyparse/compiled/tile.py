@@ -106,8 +106,9 @@ class Emitter:
     def exp(self, x: Any) -> Any:
         """e to the power x, to about 1e-7 of it (the polynomial of Cephes)."""
         builder = self.builder
-        x = self.call("llvm.minnum.v16f32", F32S, x, self.number(88.0))
-        x = self.call("llvm.maxnum.v16f32", F32S, x, self.number(-87.0))
+        most, least = self.number(88.0), self.number(-87.0)
+        x = builder.select(builder.fcmp_ordered("<", x, most), x, most)
+        x = builder.select(builder.fcmp_ordered(">", x, least), x, least)
         n = self.call("llvm.rint.v16f32", F32S, builder.fmul(x, self.number(LOG2E)))
         x = self.fma(n, self.number(-LN2_HIGH), x)
         x = self.fma(n, self.number(-LN2_LOW), x)

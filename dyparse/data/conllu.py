@@ -110,9 +110,10 @@ def to_sentence(block: Block, *, trees: bool) -> Sentence:
         cells = _cells(plain[start:end], trees=trees)
         words = word_indices(cells[::PERIOD])
         index_of = word_lines = [start + word for word in words]
-        form, lemma, upos, xpos, feats, heads, label = (
-            _column(cells, number, words) for number in COLUMN.values()
-        )
+        columns = [cells[number::PERIOD] for number in COLUMN.values()]
+        if len(words) < len(columns[0]):
+            columns = [[of_lines[word] for word in words] for of_lines in columns]
+        form, lemma, upos, xpos, feats, heads, label = columns
         head = tree_heads(heads, label) if trees else [NONE] * len(words)
     except MalformedError as fault:
         raise _error(block, index_of[fault.index], str(fault)) from None
@@ -141,20 +142,16 @@ def _cells(lines: list[str], *, trees: bool) -> list[str]:
     """
     if not lines:
         return []
-    bare = [line.rstrip("\r\n") for line in lines]
-    text = f"\t{LINE_END}\t".join(bare)
-    cells = text.split("\t")
+    text = "".join(lines)
+    if "\r" in text:
+        text = LINE_END.join(line.rstrip("\r\n") for line in lines)
+    text = text.removesuffix(LINE_END)
+    cells = text.replace(LINE_END, f"\t{LINE_END}\t").split("\t")
     ends = cells[len(FIELDS) :: PERIOD]
     are_ten = len(cells) == PERIOD * len(lines) - 1 and ends.count(LINE_END) == len(lines) - 1
-    if not are_ten or "\t\t" in text or text[0] == "\t" or text[-1] == "\t":
-        check_columns(bare, trees=trees)
+    if not are_ten or "" in cells:
+        check_columns([line.rstrip("\r\n") for line in lines], trees=trees)
     return cells
-
-
-def _column(cells: list[str], number: int, words: Sequence[int]) -> list[str]:
-    """One column of these lines."""
-    of_lines = cells[number::PERIOD]
-    return of_lines if len(words) == len(of_lines) else [of_lines[word] for word in words]
 
 
 def _span_of_tokens(lines: list[str]) -> tuple[int, int]:
@@ -168,7 +165,10 @@ def _span_of_tokens(lines: list[str]) -> tuple[int, int]:
 
 
 def _sent_id(comments: Iterable[str]) -> str:
-    return next((match[1] for match in map(SENT_ID.match, comments) if match), "")
+    for comment in comments:
+        if "sent_id" in comment and (match := SENT_ID.match(comment)):
+            return match[1]
+    return ""
 
 
 def _decoded(block: Block) -> list[str]:

@@ -1,29 +1,33 @@
 """Lines of words, written with other columns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dyparse.data.columns.cells import word_ids
 
 BYTE_ORDER_MARK = "\ufeff"
 
 
-def rows_of_trees(lines: Sequence[str], columns: Sequence[list[str]]) -> Iterator[str]:
+def rows_of_trees(lines: Sequence[str], columns: Sequence[list[str]]) -> list[str]:
     """The lines of all words with these columns, FORM to DEPREL: only DEPS and MISC are kept."""
     ids = word_ids(len(lines))
     if lines[0].startswith(BYTE_ORDER_MARK):
         ids[0] = BYTE_ORDER_MARK + ids[0]
     ends = [line.rsplit("\t", 2) for line in lines]
-    deps, misc = [end[1] for end in ends], [end[2] for end in ends]
-    return map("\t".join, zip(ids, *columns, deps, misc, strict=True))
+    return [
+        f"{word}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{head}\t{label}\t{deps}\t{misc}"
+        for word, form, lemma, upos, xpos, feats, head, label, (_, deps, misc) in zip(
+            ids, *columns, ends, strict=True
+        )
+    ]
 
 
-def rows_with(lines: Sequence[str], columns: Mapping[int, list[str]]) -> Iterator[str]:
+def rows_with(lines: Sequence[str], columns: Mapping[int, list[str]]) -> list[str]:
     """The lines of all words with these columns, by number; the others are kept."""
-    for word, line in enumerate(lines):
-        cells = line.split("\t")
-        for number, values in columns.items():
-            cells[number] = values[word]
-        yield "\t".join(cells)
+    rows = [line.split("\t") for line in lines]
+    for number, values in columns.items():
+        for cells, value in zip(rows, values, strict=True):
+            cells[number] = value
+    return ["\t".join(cells) for cells in rows]
 
 
 def lines_with(
