@@ -21,7 +21,7 @@ from precisions import parse_file
 from ufal import udpipe  # type: ignore[import-not-found]  # not among the requirements
 
 from dyparse.data.conllu import read_sentences
-from dyparse.model.parser import Parser
+from dyparse.parsing.settings import Settings, load_parser
 from dyparse.runtime.console import print_line
 
 
@@ -42,7 +42,8 @@ def main() -> None:
         "UDPipe 1, greedy": partial(parsed_by_udpipe, peer, Path(options.test))
     }
     for model in options.models:
-        tasks[model] = partial(parse_file, Parser.load(model, precision="int8"), options.test)
+        parser = load_parser(Settings(model=model, threads=1, precision="int8"))
+        tasks[model] = partial(parse_file, parser, options.test)
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for _ in range(options.rounds + 1):
         for name, run in tasks.items():

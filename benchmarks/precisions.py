@@ -22,7 +22,7 @@ from dyparse.evaluation.attachment_scores import attachment_scores
 from dyparse.model.parser import Parser
 from dyparse.parsing.chunks import parse_blocks
 from dyparse.parsing.reading import read_files
-from dyparse.parsing.settings import Settings
+from dyparse.parsing.settings import Settings, load_parser
 from dyparse.parsing.stream import Totals, write_sentences
 from dyparse.runtime.console import print_line
 
@@ -50,7 +50,8 @@ def main() -> None:
     torch.set_num_threads(1)
     gold = list(read_sentences(options.file, trees=True))
     words = sum(map(len, gold))
-    parsers = {name: Parser.load(options.model, precision=name) for name in options.precisions}
+    settings = [Settings(model=options.model, threads=1, precision=p) for p in options.precisions]
+    parsers = {how.precision: load_parser(how) for how in settings}
     measured: dict[str, dict[str, list[float]]] = {name: {} for name in parsers}
     for _ in range(options.rounds + 1):
         for name, parser in parsers.items():

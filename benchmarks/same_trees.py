@@ -4,7 +4,7 @@
 
 For every model, on its file: LAS by torch in float32 and by the kernels in float32 and int8; the
 words whose arc or tags the kernels in float32 find otherwise than torch; and the ways of running
-int8 that change a byte: batches of 250 and 8,000 tokens instead of 2,000, sentences in another
+int8 that change a byte: batches of 250 and 8,000 tokens instead of 750, sentences in another
 order, two processes with small chunks.
 """
 

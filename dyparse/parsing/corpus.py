@@ -66,7 +66,7 @@ class Record:
     model: str  # digest
     input_format: str
     output_format: str
-    max_tokens_per_batch: int
+    max_tokens_per_batch: int | None
     precision: str
     decoding: str
     keep: str

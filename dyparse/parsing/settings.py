@@ -26,7 +26,7 @@ class Settings:
     threads: int | None = None  # of each process; None for all cores
     input_format: str = "conllu"  # or text, lines, words; see `reading`
     output_format: str = "conllu"  # or json; see `stream`
-    max_tokens_per_batch: int = 2000
+    max_tokens_per_batch: int | None = None  # as is fast for the network
     precision: str = "auto"
     decoding: str = "greedy"
     keep: str = ""  # columns of tags that stay as they are given, with commas between them
