@@ -57,10 +57,7 @@ GRIDS: dict[str, tuple[str, Variant, str]] = {  # table: folder, variants, basel
 
 def learning_tables(study: Path) -> dict[str, Table | None]:
     """The tables by name; None where no cell is finished."""
-    return {
-        name: variants_table(name, results_of(study / folder), variant, baseline)
-        for name, (folder, variant, baseline) in GRIDS.items()
-    }
+    return {name: variants_table(name, listed_results(study, name)) for name in GRIDS}
 
 
 def results_of(folder: Path) -> list[RunResult]:
@@ -68,11 +65,22 @@ def results_of(folder: Path) -> list[RunResult]:
     return [result for _, result in finished_results([folder])]
 
 
-def finished(results: Sequence[RunResult]) -> list[RunResult]:
-    """The results of variants that have all treebanks and seeds."""
-    counts = Counter((result.cell.system, result.cell.exploration) for result in results)
-    whole = {variant for variant, count in counts.items() if count == CELLS}
-    return [r for r in results if (r.cell.system, r.cell.exploration) in whole]
+def listed_results(study: Path, name: str) -> list[RunResult]:
+    """The results in a table: those of variants that have all treebanks and seeds, if there is
+    another one than the baseline.
+    """
+    folder, variant, baseline = GRIDS[name]
+    results = results_of(study / folder)
+    names = [name_of(variant(result)) for result in results]
+    whole = {name for name, count in Counter(names).items() if count == CELLS}
+    if all(exploration == baseline for _, exploration in whole):
+        return []
+    return [result for result, name in zip(results, names, strict=True) if name in whole]
+
+
+def name_of(variant: Cell) -> tuple[str, str]:
+    """What tells variants apart."""
+    return variant.system, variant.exploration
 
 
 def crossing_arcs(results: Sequence[RunResult]) -> dict[tuple[str, str], tuple[str, str]]:
@@ -95,13 +103,12 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else ""
 
 
-def variants_table(
-    name: str, results: Sequence[RunResult], variant: Variant, baseline: str
-) -> Table | None:
-    """A row for each variant that is finished: LAS by treebank, difference from the baseline."""
-    named = finished([replace(result, cell=variant(result), setting={}) for result in results])
-    if all(result.cell.exploration == baseline for result in named):
+def variants_table(name: str, results: Sequence[RunResult]) -> Table | None:
+    """A row for each variant: LAS by treebank, difference from the baseline."""
+    if not results:
         return None
+    _, variant, baseline = GRIDS[name]
+    named = [replace(result, cell=variant(result), setting={}) for result in results]
     comparison = comparison_of(named, baseline=baseline)
     crossing = crossing_arcs(named)
     treebanks = comparison.values("treebank")

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
-from learning_tables import GRIDS, learning_tables, results_of
+from learning_tables import GRIDS, learning_tables, listed_results
 
 from dyparse.comparison.report.export import to_csv
 from dyparse.comparison.report.figures import plots
@@ -242,15 +242,15 @@ def origin(results: Results) -> str:
     versions = sorted({result.versions["dyparse"] for result in results})
     commits = sorted({result.commit for result in results if result.commit})
     place = f"version {', '.join(versions)}, {plural(commits)}" if commits else "an earlier version"
-    is_stale = any(result.sources != training_sources(result.cell) for result in results)
+    is_stale = any(r.sources != training_sources(r.cell, r.setting) for r in results)
     since = "; the code that decides training has changed since" if is_stale else ""
     return f"Results of {place}{since}.\n"
 
 
 def learning_origins(study: Path) -> dict[str, str | None]:
     """For each table of a grid in docs/study the code that its results were measured with."""
-    found = {name: results_of(study / folder) for name, (folder, _, _) in GRIDS.items()}
-    return {f"{name}_origin": origin(cells) if cells else None for name, cells in found.items()}
+    found = {name: listed_results(study, name) for name in GRIDS}
+    return {f"{name}_origin": origin(cells) if cells else "" for name, cells in found.items()}
 
 
 def plural(commits: Sequence[str]) -> str:

@@ -247,7 +247,7 @@ def keep_result(
         versions=versions(),
         split=split,
         commit=provenance.commit(),
-        sources=provenance.training_sources(trained.cell),
+        sources=provenance.training_sources(trained.cell, trained.setting),
         machine=provenance.machine(),
         command=trained.command,
     )

@@ -11,8 +11,9 @@ import os
 import platform
 import subprocess
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from dyparse.evaluation.run_result import Cell
 
@@ -39,6 +40,8 @@ DECIDING = (  # files and packages; of the choices of a cell only what it uses
     "training/step.py",
 )
 CHOICES = ("system", "exploration", "loss")
+OF_LABELS_ON_MOVES = ("system/_labelled.py",)
+OF_LIFTED_TREES = ("data/columns/heads.py", "data/columns/pseudo_projective.py")
 
 
 def commit() -> str:
@@ -82,14 +85,15 @@ def _git(root: Path, *arguments: str) -> str:
     return answer.stdout.strip()
 
 
-def training_sources(cell: Cell) -> str:
-    """The hash for a cell; comments, docstrings and empty lines do not change it.
+def training_sources(cell: Cell, setting: Mapping[str, Any]) -> str:
+    """The hash for a cell with its other options; comments, docstrings and empty lines do not
+    change it.
 
     Classes from outside the package do not take part, nor do versions of libraries, which a result
     names.
     """
     digest = hashlib.sha256()
-    for path in sorted({*_shared_files(), *_chosen_files(cell)}):
+    for path in sorted({*_shared_files(), *_chosen_files(cell), *_files_of_setting(setting)}):
         digest.update(f"{path.relative_to(ROOT).as_posix()}\n{_code(path)}\n".encode())
     return digest.hexdigest()[:12]
 
@@ -105,6 +109,14 @@ def _chosen_files(cell: Cell) -> Iterator[Path]:
     for choice in CHOICES:
         name = getattr(cell, choice).partition(":")[0]
         yield from _with_imports({ROOT / choice / "__init__.py", ROOT / choice / f"{name}.py"})
+
+
+def _files_of_setting(setting: Mapping[str, Any]) -> Iterator[Path]:
+    """Modules that take part only where these options ask for them."""
+    if any("joint_labels" in head for head in setting.get("heads", ())):
+        yield from (ROOT / name for name in OF_LABELS_ON_MOVES)
+    if setting.get("projectivity"):
+        yield from (ROOT / name for name in OF_LIFTED_TREES)
 
 
 def _with_imports(paths: Iterable[Path]) -> set[Path]:

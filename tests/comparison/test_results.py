@@ -94,7 +94,7 @@ def script():
 )
 def test_results_say_which_code_they_are_of_and_whether_it_has_changed(script, sources, ending):
     result = made_result([1, 2, 3])
-    here = sources or training_sources(result.cell)
+    here = sources or training_sources(result.cell, result.setting)
     versions = {"dyparse": "0.1.0"}
     result = replace(result, commit="abc", sources=here, versions=versions)
     assert script.origin([result]).startswith("Results of version 0.1.0, commit abc")

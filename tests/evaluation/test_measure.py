@@ -180,7 +180,7 @@ def test_the_result_of_a_run_has_its_scores_but_no_word_of_the_treebank(tmp_path
     assert result.versions == versions()
     assert result.command == "dyparse train seed=1"
     assert (result.commit, result.machine) == (commit(), machine())
-    assert result.sources == training_sources(CELL)
+    assert result.sources == training_sources(CELL, result.setting)
     for split, scores in (("dev", result.dev), ("test", result.test)):
         expected = attachment_scores(splits[split], parser.parse(splits[split]))
         assert scores == dataclasses.asdict(expected)
