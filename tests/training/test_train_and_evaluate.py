@@ -16,7 +16,7 @@ import dyparse
 from dyparse.cli.main import main
 from dyparse.data.conllu import read_sentences
 from dyparse.data.sentence import Sentence
-from dyparse.errors import ConfigError, TreebankError
+from dyparse.errors import CheckpointError, ConfigError, TreebankError
 from dyparse.evaluation.conll18.scores import conll18_scores
 from dyparse.evaluation.evaluate import evaluate
 from dyparse.evaluation.measure import calibrate
@@ -439,8 +439,17 @@ def test_every_experiment_runs_for_one_epoch(path, tiny_pretrained, tmp_path):
     options = [f"experiment={path.stem}", "trainer.epochs=1"]
     if "encoder: transformer" in path.read_text(encoding="utf-8"):
         options += [f"encoder.pretrained={tiny_pretrained()}", "encoder.mixed_layers=2"]
+    if path.stem == "policy_gradient":
+        trained_here(tmp_path / "first", "trainer.epochs=1")
+        options += [f"start={tmp_path / 'first'}"]
     results = trained_here(tmp_path / "run", *options)
     assert results["dev"]["words"] > 0
+
+
+def test_fine_tuning_by_policy_gradient_asks_for_a_model(tmp_path):
+    with pytest.raises(CheckpointError, match="MODEL: no such model"):
+        trained_here(tmp_path / "run", "experiment=policy_gradient")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("override", ["seed=-1", "seed=99999999999999999999999"])
