@@ -26,6 +26,11 @@ def test_costs_are_differences_of_least_labelled_losses(name, options, labels, r
     assert_exact(system, words)
 
 
+@pytest.mark.parametrize("name", ["arc_eager", "covington"])  # the others are slow
+def test_costs_are_those_differences_with_four_words_too(name):
+    assert_exact(OneNumber(systems.load(name), ("a", "root"), root_on_top=False), 4)
+
+
 def test_a_system_that_replaces_arcs_needs_the_kernel_forget(monkeypatch):
     system = OneNumber(systems.load("nonmonotonic"), ROOT_AND_TWO)
     monkeypatch.delattr(nonmonotonic, "forget")
