@@ -34,7 +34,7 @@ SINGLE_ROOT = pytest.mark.parametrize(  # Covington steps over states that have 
         v
         for n in NAMES
         for v in variants(n)
-        if n != "covington" and dict(v.values[1])["single_root"]
+        if n != "covington" and dict(v.values[1]).get("single_root", False)
     ],
 )
 
