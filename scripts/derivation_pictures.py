@@ -25,6 +25,7 @@ class Example(NamedTuple):
 
 PROJECTIVE = Example("She ate hot soup at home", (2, 0, 4, 2, 6, 2))
 CROSSING = Example("Who are you really talking to", (5, 5, 5, 5, 0, 1))
+TWO_PLANES = Example("Hearings begin on taxes today", (2, 0, 4, 1, 2))
 GARDEN_PATH = Example(
     "We know the answer was wrong",
     (2, 0, 4, 6, 6, 2),
@@ -45,6 +46,13 @@ EXAMPLES = {
     "covington_nonmonotonic": REPAIRED_PAIRS,
     "nonmonotonic": GARDEN_PATH,
     "swap": CROSSING,
+    "two_planar": TWO_PLANES,
+}
+COVINGTON, TWO_STACKS = ("λ1", "λ2"), ("active stack", "other stack")
+TITLES = {  # of the lists before the buffer, where they are not one stack
+    "covington": COVINGTON,
+    "covington_nonmonotonic": COVINGTON,
+    "two_planar": TWO_STACKS,
 }
 
 
@@ -52,7 +60,7 @@ class Row(NamedTuple):
     """A state, the move taken there, and its effect."""
 
     stack: tuple[int, ...]
-    between: tuple[int, ...]  # tokens in neither stack nor buffer: λ2 of Covington
+    between: tuple[int, ...]  # λ2 of Covington, the stack of 2-planar that is not active
     buffer: tuple[int, ...]
     move: str = ""  # none in the last state
     arc: tuple[int, int] | None = None  # (head, dependent)
@@ -71,19 +79,20 @@ def rows_of(name: str, system: System, example: Example) -> Iterator[Row]:
             move = system.moves.index(next(given))
         cost, before = int(system.target(states, gold)[0, move]), states.copy()
         system.step(states, [move])
-        yield _row(name, before, states)._replace(move=system.moves[move], is_mistake=cost > 0)
-    yield _row(name, states, states)
+        row = _row(name, system, before, states)
+        yield row._replace(move=system.moves[move], is_mistake=cost > 0)
+    yield _row(name, system, states, states)
     reached = tuple(system.heads(states)[0, 1:].tolist())
     if reached != example.heads:
         raise ValueError(f"{name}: the example ends with heads {reached}, not {example.heads}")
 
 
-def _row(name: str, before: States, after: States) -> Row:
+def _row(name: str, system: System, before: States, after: States) -> Row:
     """A state, and the arc that its move added."""
     size, front, end = (int(a[0]) for a in (before.stack_size, before.front, before.end))
     stack = tuple(before.stack[0, :size].tolist())
     buffer = tuple(before.buffer[0, front:end].tolist())
-    passed = tuple(range(size + 1, front + 1)) if name.startswith("covington") else ()
+    passed = tuple(system.lists(before, 0)[TITLES[name][1]]) if name in TITLES else ()
     old, new = before.head[0].tolist(), after.head[0].tolist()
     changed = [word for word, head in enumerate(new) if head != old[word]]
     if not changed:
@@ -157,7 +166,8 @@ def picture(name: str, system: System, example: Example) -> str:
     columns = _columns(rows, forms)
     width = columns["end"] + MARGIN
     bottom = _draw_tree(canvas, example, width, is_root_last=is_root_last)
-    bottom = _draw_table(canvas, rows, forms, columns, bottom + 34)
+    titles = TITLES.get(name, ("stack", ""))
+    bottom = _draw_table(canvas, rows, forms, columns, bottom + 34, titles)
     if any(row.is_mistake for row in rows):
         bottom = _draw_legend(canvas, columns["stack"], bottom + 8)
     sentence = f"Derivation of “{example.words}” in {name.replace('_', '-')}"
@@ -256,13 +266,14 @@ def _draw_table(
     forms: Sequence[str],
     columns: dict[str, float],
     top: float,
+    titles: tuple[str, str],
 ) -> float:
     """One line per state; the top of the stack is next to the front of the buffer."""
     has_passed = any(row.between for row in rows)
     stack_end = (columns["passed"] if has_passed else columns["buffer"]) - GAP
-    canvas.title(stack_end, top, "λ1" if has_passed else "stack", "end")
+    canvas.title(stack_end, top, titles[0], "end")
     if has_passed:
-        canvas.title(columns["passed"], top, "λ2")
+        canvas.title(columns["passed"], top, titles[1])
     for name in ("buffer", "move", "arc"):
         canvas.title(columns[name], top, name)
     y = top + 8

@@ -100,9 +100,10 @@ class TwoPlanar(System):
         return max(1, 8 * words - 8)
 
     def lists(self, states: States, row: int) -> dict[str, list[int]]:
-        """The stack that is not active."""
-        size = other_size(states, row)
-        return {"other stack": states.buffer[row, :size].tolist()}
+        """Both stacks, bottom first."""
+        active = states.stack[row, : states.stack_size[row]].tolist()
+        other = states.buffer[row, : other_size(states, row)].tolist()
+        return {"active stack": active, "other stack": other}
 
     def prepare(self, gold: ArrayLike) -> TwoPlanarGold:
         head = gold_heads(gold)
@@ -224,8 +225,26 @@ def features(options, states, i, out):
 
 @njit
 def static(options, states, i, gold, is_legal, costs):
-    """LEFT, RIGHT, SHIFT, REDUCE, SWITCH: the first that is legal and of least cost."""
-    return first_best((LEFT, RIGHT, SHIFT, REDUCE, SWITCH), is_legal, costs)
+    """LEFT, RIGHT, SHIFT, SWITCH, REDUCE: the first that is legal and of least cost.
+
+    REDUCE comes before SWITCH if b has a gold arc with a word of the active stack.
+    """
+    if has_gold_arc(states, i, gold.head[i]):
+        return first_best((LEFT, RIGHT, SHIFT, REDUCE, SWITCH), is_legal, costs)
+    return first_best((LEFT, RIGHT, SHIFT, SWITCH, REDUCE), is_legal, costs)
+
+
+@njit
+def has_gold_arc(states, i, head):
+    """Whether a gold arc between b and a word of the active stack is still missing."""
+    b = buffer_front(states, i)
+    for position in range(states.stack_size[i]):
+        word = states.stack[i, position]
+        if head[word] == b and states.head[i, word] == NONE:
+            return True
+        if head[b] == word and states.head[i, b] == NONE:
+            return True
+    return False
 
 
 @njit

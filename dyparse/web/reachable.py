@@ -18,7 +18,7 @@ def reachable_states(system: System, n_words: int, most: int) -> tuple[States, l
     ConfigError if there are more than so many.
     """
     layer = system.start([n_words])
-    layers, number_of = [layer], {_key(layer, 0): 0}
+    layers, number_of = [layer], {_key(system, layer, 0): 0}
     following: list[list[int]] = []
     while len(layer.length):
         rows, moves = np.nonzero(system.legal(layer))
@@ -27,7 +27,7 @@ def reachable_states(system: System, n_words: int, most: int) -> tuple[States, l
         found: list[list[int]] = [[] for _ in layer.length]
         new: list[int] = []
         for k, row in enumerate(rows.tolist()):
-            key = _key(after, k)
+            key = _key(system, after, k)
             if key not in number_of:
                 number_of[key] = len(number_of)
                 new.append(k)
@@ -44,11 +44,13 @@ def reachable_states(system: System, n_words: int, most: int) -> tuple[States, l
     return States(*parts), following
 
 
-def _key(states: States, row: int) -> bytes:
+def _key(system: System, states: States, row: int) -> bytes:
     """Equal for states that are the same for the system."""
     stack = states.stack[row, : states.stack_size[row]]
     buffer = states.buffer[row, states.front[row] : states.end[row]]
-    return b"|".join(part.tobytes() for part in (stack, buffer, states.head[row]))
+    legal = system.legal(states.take([row]))
+    key = b"|".join(part.tobytes() for part in (stack, buffer, states.head[row], legal))
+    return key + str(system.lists(states, row)).encode()
 
 
 def table(system: System, sentence: Sentence, most: int = MOST_STATES) -> list[list[Any]]:

@@ -72,8 +72,8 @@ def test_states_and_moves_are_those_of_the_paper():
         states, state, last = SYSTEM.start([words]), (((), ()), 1, (0,) * (words + 1)), ""
         while not SYSTEM.finished(states)[0]:
             (active, other), b, heads = state
-            assert states.stack[0, : states.stack_size[0]].tolist() == list(active)
-            assert SYSTEM.lists(states, 0) == {"other stack": list(other)}
+            lists = SYSTEM.lists(states, 0)
+            assert lists == {"active stack": list(active), "other stack": list(other)}
             assert states.buffer[0, states.front[0] : states.end[0]].tolist() == [
                 *range(b, words + 1)
             ]
@@ -142,8 +142,7 @@ def cross(one, other, gold):
 
 def plain(states):
     """The state of one sentence as (stacks, b, heads)."""
-    active = tuple(states.stack[0, : states.stack_size[0]].tolist())
-    other = tuple(SYSTEM.lists(states, 0)["other stack"])
+    active, other = map(tuple, SYSTEM.lists(states, 0).values())
     return (active, other), int(states.front[0]) + 1, tuple(SYSTEM.heads(states)[0].tolist())
 
 
@@ -182,6 +181,6 @@ def test_a_switch_costs_an_arc_where_every_move_at_the_other_stack_does():
     for move in ("SHIFT", "SHIFT", "REDUCE"):  # stacks 1 and 1 2, buffer 3 4
         SYSTEM.step(states, [MOVES.index(move)])
     cost = dict(zip(MOVES, SYSTEM.cost(states, gold)[0].tolist(), strict=True))
-    assert SYSTEM.lists(states, 0) == {"other stack": [1, 2]}
+    assert SYSTEM.lists(states, 0) == {"active stack": [1], "other stack": [1, 2]}
     assert cost["RIGHT"] == 0
     assert cost["SHIFT"] == cost["SWITCH"] == 1
