@@ -1,13 +1,13 @@
 """The oracle of 2-planar: hopes, those that cross, and what a state loses at least.
 
 A word without head *hopes* for its gold head, if that is a word and the arc can still be made: its
-later end is in the buffer, its earlier end in the buffer too, or in a plane. In plane p arcs are
-made between its top and the front, so arcs that are made there do not cross each other; any hopes
-that do not cross can be.
+later end is in the buffer, its earlier end in the buffer too, or on a plane, which is one of the
+two stacks. Arcs on a plane join its top and the front, so those to come do not cross each other;
+and any hopes that do not cross can be made there.
 
     loss = words whose head is wrong, or is missing and out of reach
          + the fewest hopes to give up so that the others have no cycle with the arcs so far,
-           and each can have a plane in which it crosses no other
+           and each can have a plane on which it crosses no other
 
 (`_two_planar_search`). Proofs: docs/theory.md.
 """

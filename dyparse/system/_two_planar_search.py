@@ -1,10 +1,10 @@
-"""The fewest hopes to give up so that the rest fits into two planes and has no cycle.
+"""The fewest hopes to give up so that the others fit on two planes and close no cycle.
 
-A hope is a gold arc that can still be made; it has a list of planes in which it can be. Two hopes
-that cross need different planes. So they fit into two planes if the graph of their crossings can be
-coloured with two colours, each hope with one of its list. If not, there is a *contradiction*: an
-odd cycle of the graph, or a path between two hopes with one plane each, of the wrong length. From
-each contradiction a hope must be given up, and from each cycle of heads and hopes:
+A hope is a gold arc that can still be made; it has a list of planes. Two hopes that cross need
+different planes. So hopes fit on two planes if the graph of their crossings can be coloured with
+two colours, each hope with one of its list. If not, there is a *contradiction*: an odd cycle of the
+graph, or a path, of the wrong length, between two hopes with one plane each. From each
+contradiction a hope must be given up, and from each cycle of heads and hopes:
 
     extra = min over D of |D| + cycles without a hope of D,
 
@@ -18,7 +18,7 @@ may be given up. Time grows exponentially with extra at worst.
 from dyparse.data.sentence import NONE
 from dyparse.runtime.kernels import njit
 
-# Rows of the workspace. Of words: heads, planes (bits) that they are in, hopes, planes of the hope,
+# Rows of the workspace. Of words: heads, planes (bits) that they are on, hopes, planes of the hope,
 # number of the cycle that the word is on or 0, and marks of the search for cycles;
 BUILT, PLANES, HOPE, ALLOWED, CYCLE, MARK = range(6)
 # … words whose gold arc crosses another one, then NONE;

@@ -1,7 +1,7 @@
 """2-planar: two stacks, for trees whose arcs can be drawn on two planes without crossing there.
 
-Gómez-Rodríguez & Nivre (2010), A Transition-Based Parser for 2-Planar Dependency Structures. Two
-stacks, one of them active, and the buffer; s is the top of the active stack, b the front:
+After Gómez-Rodríguez & Nivre (2010), A Transition-Based Parser for 2-Planar Dependency Structures.
+Two stacks, one of them active, and the buffer; s is the top of the active stack, b the front:
 
     SHIFT    push b on both stacks                 σ, τ, b|β    →  σ|b, τ|b, β
     REDUCE   remove s from the active stack        σ|s, τ, β    →  σ, τ, β
@@ -12,9 +12,9 @@ stacks, one of them active, and the buffer; s is the top of the active stack, b 
     SWITCH   the other stack becomes active        σ, τ, β      →  τ, σ, β     τ is not empty; the
                                                                               last move was another
 
-The end is an empty buffer; words without head hang from the root. The paper has no precondition for
-SWITCH, and so no bound on the number of moves. The one here forbids no tree; but a SWITCH cannot be
-taken back before another move, so it may cost an arc.
+The end is an empty buffer; words without head hang from the root. Without a precondition of SWITCH
+runs need not end. This one forbids no tree; but a SWITCH cannot be taken back before another move,
+so it may cost an arc.
 
 The second stack stands in the part of the buffer that has been read, bottom first, then NONE. The
 place after the last word of the buffer is SWITCHED if the last move was SWITCH.

@@ -1,4 +1,4 @@
-"""2-planar against the paper's definition, and its oracle against a count of subsets.
+"""2-planar against its definition in plain Python, and its oracle against all sets of hopes.
 
 The other tests of a transition system are in test_system.py.
 """
@@ -19,11 +19,11 @@ MOVES = ("SHIFT", "REDUCE", "LEFT", "RIGHT", "SWITCH")
 SIZES = pytest.mark.parametrize("words", [1, 2, 3, 4])
 
 
-# --- the system as the paper has it: (stacks, b, heads), heads[w] = 0 while word w has none ------
+# --- the system as (stacks, b, heads), heads[w] = 0 while word w has none, SWITCH always legal ---
 
 
 def follow(state, move):
-    """The state after a move, by the paper's definition and no more; None if it is not legal."""
+    """The state after a move; None if it is not legal."""
     (active, other), b, heads = state
     if move == "SWITCH":
         return (other, active), b, heads
@@ -48,7 +48,7 @@ def upwards(heads, word):
 
 
 def reachable(words):
-    """All states that the paper's moves lead to."""
+    """All states that these moves lead to."""
     found, new = set(), [(((), ()), 1, (0,) * (words + 1))]
     while new:
         found |= set(new)
@@ -57,7 +57,7 @@ def reachable(words):
 
 
 @SIZES
-def test_the_trees_are_those_of_the_paper_although_no_switch_follows_another(words):
+def test_the_precondition_of_switch_forbids_no_tree(words):
     trees, ends = all_trees(words), {heads for _, b, heads in reachable(words) if b == words + 1}
     heads = roll_out(
         SYSTEM, np.full(len(trees), words), lambda states, _: SYSTEM.static(states, trees)
@@ -66,7 +66,7 @@ def test_the_trees_are_those_of_the_paper_although_no_switch_follows_another(wor
         assert (built == tree) == (tuple(tree) in ends)
 
 
-def test_states_and_moves_are_those_of_the_paper():
+def test_states_and_moves_are_those_of_the_definition():
     rng = np.random.default_rng(1)
     for words in (2, 5, 9):
         states, state, last = SYSTEM.start([words]), (((), ()), 1, (0,) * (words + 1)), ""
@@ -148,7 +148,7 @@ def plain(states):
 
 @functools.cache
 def loss_after(state, gold):
-    """The loss of a state in the paper's terms."""
+    """The loss of a state, as (stacks, b, heads)."""
     return least_loss(*state, gold)
 
 
