@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from helpers.random_trees import random_tree
 from helpers.rollouts import pick, roll_out
+from helpers.tiny import PROJECT
 
 from dyparse import system as systems
-from dyparse.evaluation.exhaustive import all_trees
+from dyparse.evaluation.exhaustive import all_trees, root_children
 
 SYSTEM = systems.load("two_planar")
 MOVES = ("SHIFT", "REDUCE", "LEFT", "RIGHT", "SWITCH")
@@ -64,6 +65,15 @@ def test_the_precondition_of_switch_forbids_no_tree(words):
     )
     for tree, built in zip(trees.tolist(), heads.tolist(), strict=True):
         assert (built == tree) == (tuple(tree) in ends)
+
+
+def test_the_page_has_the_number_of_trees_of_six_words():
+    trees = all_trees(6)
+    trees = trees[root_children(trees) == 1]
+    best = SYSTEM.best_heads(SYSTEM.start([6] * len(trees)), trees)
+    built, page = (best == trees)[:, 1:].all(-1).sum(), PROJECT / "docs/systems/two_planar.md"
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert f"{built:,} of the {len(trees):,} of six" in text
 
 
 def test_states_and_moves_are_those_of_the_definition():
