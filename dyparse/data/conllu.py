@@ -51,13 +51,14 @@ def read_blocks(source: Source) -> Iterator[Block]:
         line_number, has_content, is_complete = 1, False, False
         for line in raw_lines:
             is_blank = line in BLANK or (not lines and line in BLANK_AT_START and line_number == 1)
-            if is_complete and not is_blank:
+            if is_blank:
+                is_complete = has_content
+            elif is_complete:
                 yield Block(path, line_number, lines)
                 line_number += len(lines)
-                lines, has_content = [], False
+                lines, is_complete = [], False
             lines.append(line)
             has_content = has_content or not is_blank
-            is_complete = has_content and is_blank
         if not has_content:
             raise EmptyFileError(f"{path}: holds no sentence; expected CoNLL-U: is the path right?")
         yield Block(path, line_number, lines)

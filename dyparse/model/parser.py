@@ -1,11 +1,12 @@
 """The parser: sentences in, trees out."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import conllu
 import numpy as np
@@ -27,7 +28,7 @@ from dyparse.decoding import load as load_decoding
 from dyparse.decoding.greedy import Greedy
 from dyparse.encoder import new_files
 from dyparse.errors import ConfigError, DyparseError, DyparseWarning, TreebankError
-from dyparse.feature import missing_columns
+from dyparse.feature import TAGS
 from dyparse.head import LABELS
 from dyparse.head._lexicon import LEMMA
 from dyparse.model.checkpoint import read_checkpoint, read_on_device, write_checkpoint
@@ -36,7 +37,7 @@ from dyparse.model.confidence import Odds, label_odds, odds_by_sentence, odds_of
 from dyparse.model.inputs import Input, Words, missing_tags, one_or_several, require_text, several
 from dyparse.model.parts import EncodedBatch, ModelConfig, ModelParts, Network
 from dyparse.model.sources import find_model
-from dyparse.runtime.threads import at_once, thread_count, thread_pool
+from dyparse.runtime.threads import Placed, at_once, in_order, thread_count, thread_pool
 from dyparse.system import System
 from dyparse.tokenizer import Tokenizer, TokenizerChoice, tokenize, tokenize_lines
 
@@ -272,23 +273,21 @@ class Parser:
     ) -> Iterator[Sentence]:
         """Trees of a stream of sentences, in order; memory does not grow with the stream.
 
-        Batches have as many tokens as is fast for the network, unless that is given.
-
-        Several batches are parsed side by side, each on a thread of its own, and the next sentences
-        are read meanwhile: so decoding on the CPU runs beside the encoding of other batches, on
-        whatever device that is.
+        Batches have as many tokens as is fast for the network, if that is not given. Several are
+        parsed side by side, each on a thread of its own, and the next sentences are read meanwhile:
+        so decoding on the CPU runs beside the encoding of other batches, on whatever device.
         """
         fast = PER_COMPILED_BATCH if self.is_compiled else TOKENS_PER_BATCH
         most = max_tokens_per_batch or fast
         with thread_pool(self.network.device_type) as submit:
-            waiting: list[Group] = []
+            waiting: list[Placed[Sentence]] = []
             try:
                 for window in windows(sentences, len, WORDS_PER_WINDOW):
                     groups = group_by_length(self.collator.lengths(window), most)
                     # A single batch has all threads to itself.
                     start = submit if len(groups) > 1 else at_once
-                    coming = [(g, start(self.parse_batch, [window[k] for k in g])) for g in groups]
-                    ready, waiting = waiting, coming
+                    ready = waiting
+                    waiting = [(g, start(self.parse_batch, [window[k] for k in g])) for g in groups]
                     yield from in_order(ready)
             except DyparseError:  # of reading: what was read before it is parsed all the same
                 yield from in_order(waiting)
@@ -385,15 +384,9 @@ class Parser:
 
     def missing_columns(self, sentence: Sentence) -> list[str]:
         """Tag columns that the encoder reads and the sentence does not have at all."""
-        return missing_columns(self.collator.features, [sentence])
+        n = len(sentence)
+        return [tag.upper() for tag in self._tags_read if getattr(sentence, tag).count("_") == n]
 
-
-Group: TypeAlias = tuple[list[int], Callable[[], list[Sentence]]]  # places, and their trees
-
-
-def in_order(groups: Iterable[Group]) -> Iterator[Sentence]:
-    """The sentences of all groups, by their places."""
-    parsed: dict[int, Sentence] = {}
-    for places, result in groups:
-        parsed.update(zip(places, result(), strict=True))
-    return (parsed[k] for k in range(len(parsed)))
+    @cached_property
+    def _tags_read(self) -> list[str]:
+        return [tag for tag in TAGS if any(f.column == tag for f in self.collator.features)]

@@ -3,10 +3,10 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from dyparse.errors import ConfigError
 from dyparse.runtime.launch import cores
@@ -15,6 +15,7 @@ MOST_THREADS = 1024  # torch fails with many more
 
 T = TypeVar("T")
 R = TypeVar("R")
+Placed: TypeAlias = tuple[Sequence[int], Callable[[], Sequence[T]]]  # places, and what is there
 
 _of_thread = threading.local()  # `count`: how many threads the work of a pool's thread may use
 _of_process: dict[str, int] = {}
@@ -54,6 +55,14 @@ def at_once(task: Callable[[T], R], argument: T) -> Callable[[], R]:
     """Run a task in this thread; like a task of `thread_pool`, it returns a function that waits."""
     result = task(argument)
     return lambda: result
+
+
+def in_order(calls: Iterable[Placed[T]]) -> Iterator[T]:
+    """What all calls return, by its places among all of them."""
+    found: dict[int, T] = {}
+    for places, result in calls:
+        found.update(zip(places, result(), strict=True))
+    return (found[k] for k in range(len(found)))
 
 
 @contextmanager
