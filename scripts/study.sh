@@ -68,8 +68,8 @@ case $grid in
     ;;
   H)
     on "${four[@]}"
-    compare --system arc_eager --system attardi --system covington --system covington_nonmonotonic --system buffer \
-      "${replay[@]}"
+    compare --system arc_eager --system attardi --system buffer --system covington --system covington_nonmonotonic \
+      --system two_planar "${replay[@]}"
     for encoding in head path head+path; do
       compare --system arc_eager "${replay[@]}" projectivity=$encoding
     done
