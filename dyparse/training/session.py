@@ -140,7 +140,8 @@ class Session:
         """Start the rollout of a batch before the step on the one before it.
 
         The rollout runs while the device is busy with that step; its weights are one step old.
-        Costs do not depend on them, only which states are visited does.
+        Costs by the oracle do not depend on them; the states visited do, and so do costs by the
+        model's completions (`lols`).
         """
         try:
             arrive = self.batch_loss.scorer(batch)
