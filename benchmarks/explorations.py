@@ -64,7 +64,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def session(overrides: list[str], options: argparse.Namespace) -> Session:
-    """A training of the small model that has not begun yet."""
+    """A training of the small model that has not started yet."""
     chosen = [] if overrides[0].startswith("experiment") else [f"experiment={SMALL}"]
     fixed = ["threads=1", f"trainer.max_sentences={options.sentences}"]
     named = with_named_treebanks([*chosen, *overrides, *fixed, f"treebank={options.treebank}"])
