@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def writer(output: Path) -> Callable[..., None]:
-    """What writes a file of this name; ConfigError if nothing does."""
+    """Function that writes a file of this name; ConfigError if there is none."""
     from dyparse.trajectories import write_npz, write_parquet
 
     if output.suffix == PARQUET:
@@ -208,7 +208,7 @@ def named_model(name: str) -> str | Path:
 
 @dataclass
 class Totals:
-    """What has been written so far."""
+    """Totals so far."""
 
     sentences: int = 0
     states: int = 0

@@ -1,4 +1,4 @@
-"""What an agent sees of a state: words and tags in the feature slots by number, legal moves."""
+"""Observations of a state: words and tags in the feature slots by number, legal moves."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -215,7 +215,7 @@ def versions() -> dict[str, str]:
 
 
 class Trained(NamedTuple):
-    """What was trained, how, and how it went."""
+    """A finished training: cell, setting, curve, command."""
 
     cell: Cell
     setting: dict[str, Any]

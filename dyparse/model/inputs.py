@@ -1,5 +1,5 @@
-"""What people give to a parser, as sentences: text, words, tagged words, TokenLists, Sentences; and
-which columns of it stay.
+"""Inputs of a parser as sentences: text, words, tagged words, TokenLists, Sentences; and which of
+their columns stay.
 """
 
 import os

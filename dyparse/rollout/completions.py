@@ -26,7 +26,7 @@ from dyparse.system import (
 
 
 class RolledOut(NamedTuple):
-    """What a rollout was made from."""
+    """Inputs of a rollout."""
 
     words: NDArray[np.int32]  # [B]
     gold: Any  # as the system has prepared it

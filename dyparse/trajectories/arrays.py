@@ -79,7 +79,7 @@ class Trajectories(NamedTuple):
 
 
 def metadata(source: Source, **more: str | int) -> dict[str, Any]:
-    """What a file says about itself."""
+    """Metadata of a file."""
     return {
         "schema": SCHEMA,
         "dyparse": __version__,

@@ -34,7 +34,7 @@ class Source(Protocol):
 
     @property
     def exploration(self) -> Exploration:
-        """What chooses the moves."""
+        """Policy that chooses the moves."""
         ...
 
     @property
@@ -47,11 +47,11 @@ class Source(Protocol):
         ...
 
     def lengths(self, sentences: Sequence[Sentence]) -> list[int]:
-        """What sentences cost in a batch."""
+        """Cost of each sentence in a batch."""
         ...
 
     def describe(self) -> dict[str, str | int | float]:
-        """What chose the moves, for the metadata of a file."""
+        """Description of the source, for the metadata of a file."""
         ...
 
 
