@@ -24,6 +24,7 @@ NOT_LEARNED = (  # how and where a run is trained; the seed has its own part of 
     "checkpoint_minutes",
 )
 PLACES = {"encoder.pretrained": "DIR", "encoder.vectors": "FILE", "start": "DIR"}
+ON_HUB = {"start": "hf://"}  # before OWNER/NAME, where a name could be that of a path or a package
 CHOICES = ("system", "exploration", "loss", "encoder", "tokenizer", "treebank")
 
 
@@ -54,7 +55,7 @@ def _take_places(options: dict[str, Any]) -> Iterator[str]:
         part = options[choice] if choice else options
         if is_content_name(value := part.get(field) or ""):
             name, digest = name_and_hash(value)
-            part[field] = name if "/" in name else placeholder
+            part[field] = ON_HUB.get(option, "") + name if "/" in name else placeholder
             yield f"# {part[field]}: {name}, hash {digest}"
 
 

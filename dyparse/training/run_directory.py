@@ -32,8 +32,9 @@ from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
 from dyparse.model.checkpoint import read_metrics
 from dyparse.model.checkpoint_files import LISTED, MANIFEST, MODEL, ModelFiles
+from dyparse.model.hub import HubModel
 from dyparse.model.parser import Parser
-from dyparse.model.sources import find_model
+from dyparse.model.sources import find_model, normalized
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.console import print_line
 from dyparse.runtime.locks import unwritable
@@ -109,9 +110,24 @@ def named_by_content(config: DictConfig) -> DictConfig:
     model = named.get("start")
     if not model or is_content_name(model):
         return named
-    directory = ModelFiles.open(find_model(model)).directory
-    start = content_name(Path(model).resolve().name, [directory / MANIFEST])
+    start = start_by_content(str(model))
     return OmegaConf.merge(named, {"start": start})  # type: ignore[return-value]  # of a DictConfig it is one
+
+
+def start_by_content(model: str) -> str:
+    """The content name of the model to start from: with OWNER/NAME of the Hub, the name of a
+    package, or the last part of a path. The model of a run has the name of the run.
+    """
+    found = find_model(model)
+    directory = ModelFiles.open(found).directory
+    if on_hub := HubModel.named(model):
+        name = on_hub.repository
+    elif found is not model:
+        name = normalized(model)
+    else:
+        path = directory.resolve()
+        name = (path.parent if path.name == MODEL else path).name
+    return content_name(name, [directory / MANIFEST])
 
 
 def learned_options(config: DictConfig) -> DictConfig:

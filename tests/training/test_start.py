@@ -1,18 +1,21 @@
 """Training that starts from a trained model's weights."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from helpers.configured import configured
+from helpers.hub_server import COMMIT, REPOSITORY, hub_server, use_hub
 from helpers.tiny import sample
 
 import dyparse
 from dyparse.errors import CheckpointError, ConfigError
+from dyparse.model.checkpoint_files import LISTED, MANIFEST
 from dyparse.training.run import train
-from dyparse.training.run_directory import directory_of
+from dyparse.training.run_directory import directory_of, named_by_content
 
 SMALL = [
     *("experiment=gold_tags", "threads=1", "trainer.precision=float32", "trainer.epochs=4"),
@@ -100,12 +103,12 @@ def test_a_run_is_named_after_what_it_starts_from_not_after_the_place(first, tmp
     copy = shutil.copytree(first, tmp_path / "first")
     other = tmp_path / "other" / "first"
     trained(other, "seed=2", "trainer.epochs=1")
-    none, one, same, another = (
+    none, another, *same = (
         directory_of(configured(*SMALL, *start))
-        for start in ([], [f"start={first}"], [f"start={copy}"], [f"start={other}"])
+        for start in ([], *([f"start={place}"] for place in (other, first, copy, first / "model")))
     )
-    assert one == same
-    assert len({none, one, another}) == 3
+    assert len({*same}) == 1
+    assert len({none, another, *same}) == 3
 
 
 def test_a_run_remembers_the_content_and_not_the_place(first, tmp_path):
@@ -124,6 +127,8 @@ def test_a_run_from_a_model_is_resumed_and_not_mixed_up_with_another(first, tmp_
     results = trained(run, *options)
     assert trained(run, *options)["dev"]["las"] == results["dev"]["las"]
     assert "finished  already" in capsys.readouterr().out
+    trained(run, f"start={first / 'model'}", "trainer.epochs=1")
+    assert "finished  already" in capsys.readouterr().out
     with pytest.raises(ConfigError, match="holds a run with another start"):
         trained(run, "trainer.epochs=1")
 
@@ -132,3 +137,18 @@ def test_a_relative_place_is_a_place_too(first, tmp_path, monkeypatch):
     monkeypatch.chdir(first)
     trained(tmp_path / "run", "start=.", *STILL)
     assert "start: first@" in Path(tmp_path, "run", "config.yaml").read_text()
+
+
+def test_a_model_of_the_hub_keeps_its_name_there(first, tmp_path, monkeypatch):
+    names = (*LISTED, MANIFEST)
+    with hub_server({name: (first / "model" / name).read_bytes() for name in names}) as server:
+        use_hub(server.url, tmp_path, monkeypatch)
+        name = f"hf://{REPOSITORY}"
+        trained(tmp_path / "run", f"start={name}", *STILL)
+        by_revision = named_by_content(configured(*SMALL, f"start={name}@{COMMIT}"))
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["setting"]["start"] == by_revision.start
+    assert by_revision.start.startswith(f"{REPOSITORY}@")
+    comment, command = result["command"].splitlines()
+    assert f"start='{name}'" in shlex.split(command)
+    assert comment.startswith(f"# {name}: {REPOSITORY}, hash ")
