@@ -28,7 +28,7 @@ from dyparse.config.places import content_name, is_content_name, with_content_na
 from dyparse.config.training_command import NOT_LEARNED
 from dyparse.data.columns.pseudo_projective import AS_IT_IS
 from dyparse.data.sentence import Sentence
-from dyparse.errors import ConfigError, DyparseError
+from dyparse.errors import CheckpointError, ConfigError, DyparseError
 from dyparse.evaluation.run_result import GOLD, PARSED, RESULT
 from dyparse.model.checkpoint import read_metrics
 from dyparse.model.checkpoint_files import LISTED, MANIFEST, MODEL, ModelFiles
@@ -118,9 +118,13 @@ def start_by_content(model: str) -> str:
     """The content name of the model to start from: with OWNER/NAME of the Hub, the name of a
     package, or the last part of a path. The model of a run has the name of the run.
     """
-    found = find_model(model)
-    directory = ModelFiles.open(found).directory
-    if on_hub := HubModel.named(model):
+    try:
+        found = find_model(model)
+        directory = ModelFiles.open(found).directory
+        on_hub = HubModel.named(model)
+    except CheckpointError as error:
+        raise CheckpointError(f"start={error}") from error
+    if on_hub:
         name = on_hub.repository
     elif found is not model:
         name = normalized(model)
