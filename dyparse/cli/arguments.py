@@ -204,11 +204,11 @@ def chosen_baseline(text: str) -> str:
         raise ConfigError(f"--baseline {text}: {error}") from error
 
 
-def chosen_system(text: str) -> "System":
+def chosen_system(text: str, argument: str = "--system") -> "System":
     """The system that `NAME` or `NAME:KEY=VALUE,…` means; ConfigError if there is none."""
     from dyparse.system import load
 
     try:
         return load(text)
     except ValueError as error:
-        raise ConfigError(f"--system {text}: {error}") from error
+        raise ConfigError(f"{argument} {text}: {error}") from error

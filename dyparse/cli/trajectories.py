@@ -164,7 +164,7 @@ def oracle(options: argparse.Namespace) -> "Source":
     from dyparse.trajectories import Oracle
 
     given = {name: getattr(options, name) for name in OF_ORACLES}
-    system = chosen_system(options.source)
+    system = chosen_system(options.source, "SYSTEM")
     try:
         return Oracle(system, **{name: value for name, value in given.items() if value is not None})
     except ValueError as error:

@@ -330,7 +330,7 @@ REFUSED = {
     ),
     "option of the system": (
         ["arc_eager:root=middle", "sample", "-o", "x.npz"],
-        "root is 'middle', expected 'last' or 'first'",
+        "error: SYSTEM arc_eager:root=middle: system.root is 'middle', expected 'last' or 'first'",
     ),
     "neither": (
         ["arc_eagr", "sample", "-o", "x.npz"],
