@@ -1,6 +1,7 @@
 """`dyparse trajectories`: derivations of an oracle or a model as arrays, for imitation learning."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from dyparse.cli.arguments import (
     input_source,
 )
 from dyparse.cli.sentences import tree_for_oracle
-from dyparse.config.choices import load, names
+from dyparse.config.choices import PATH, import_modules, load, names
 from dyparse.config.extras import require_libraries
 from dyparse.config.precisions import PARSING
 from dyparse.data.conllu import Source as File
@@ -57,8 +58,8 @@ def register(commands: Commands) -> None:
     command.add_argument(
         "source",
         metavar="MODEL|SYSTEM",
-        help=f"whose derivations: the oracle's of a transition system, {ALTERNATIVE}; or a "
-        f"model's: {MODEL}",
+        help=f"whose derivations: the oracle's of a transition system, {ALTERNATIVE}, where NAME "
+        f"may be the dotted path of a class; or a model's: {MODEL}",
     )
     command.add_argument(
         "file", metavar="TREEBANK", help=f"with gold trees: {TREEBANK}; {STDIN} is standard input"
@@ -147,7 +148,7 @@ def writer(output: Path) -> Callable[..., None]:
 
 def chosen_source(options: argparse.Namespace) -> "Source":
     """The oracle of a system, if there is one of this name, else a model."""
-    is_oracle = options.source.partition(":")[0] in names("system")
+    is_oracle = names_system(options.source)
     kind = "an oracle" if is_oracle else "a model"
     right, wrong = (OF_ORACLES, OF_MODELS) if is_oracle else (OF_MODELS, OF_ORACLES)
     for name in wrong:
@@ -159,12 +160,34 @@ def chosen_source(options: argparse.Namespace) -> "Source":
     return oracle(options) if is_oracle else model(options)
 
 
+def names_system(text: str) -> bool:
+    """Whether a text names a system of the package or, where there is no model of this name, a
+    class by its dotted path.
+    """
+    name = text.partition(":")[0]
+    if name in names("system"):
+        return True
+    if not PATH.fullmatch(name) or os.path.lexists(text):
+        return False
+    try:
+        find_model(name)
+    except CheckpointError:
+        return True
+    return False
+
+
 def oracle(options: argparse.Namespace) -> "Source":
     """The oracle that the options mean."""
     from dyparse.trajectories import Oracle
 
     given = {name: getattr(options, name) for name in OF_ORACLES}
-    system = chosen_system(options.source, "SYSTEM")
+    import_modules(options.imports)
+    try:
+        system = chosen_system(options.source, "SYSTEM")
+    except ConfigError as error:
+        if options.source.partition(":")[0] in names("system"):
+            raise
+        raise ConfigError(f"{error}; nor is there a model of this name") from error
     try:
         return Oracle(system, **{name: value for name, value in given.items() if value is not None})
     except ValueError as error:

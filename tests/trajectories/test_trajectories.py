@@ -298,6 +298,37 @@ def test_the_command_writes_an_oracle_s_derivations(dyparse_command, tmp_path, s
     assert (about["system"], about["mistakes"], about["seed"]) == ("arc_eager:root=first", 0.1, 3)
 
 
+MINE = """
+from dataclasses import dataclass
+from dyparse.system.arc_eager import ArcEager
+
+@dataclass(frozen=True)
+class Mine(ArcEager):
+    root: str = "first"
+"""
+
+
+@pytest.mark.parametrize("imports", [(), ("--import", "my_systems")])
+def test_the_command_takes_a_system_of_one_s_own(dyparse_command, tmp_path, monkeypatch, imports):
+    (tmp_path / "my_systems.py").write_text(MINE)
+    (tmp_path / "dev.conllu").write_text("".join("".join(s.lines) for s in DEV[:3]))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    given = ("my_systems.Mine:single_root=false", "dev.conllu", "-o", "x.npz", *imports)
+    assert dyparse_command("trajectories", *given)[::2] == (0, "")
+    with np.load("x.npz") as data:
+        assert json.loads(str(data["metadata"]))["system"] == given[0]
+        assert data["move"].size
+
+
+def test_a_model_with_a_dot_in_its_name_is_no_class(
+    dyparse_command, model_directory, tmp_path, monkeypatch
+):
+    (tmp_path / "my.model").symlink_to(model_directory)
+    monkeypatch.chdir(tmp_path)
+    assert dyparse_command("trajectories", "my.model", "sample", "-o", "x.npz")[::2] == (0, "")
+
+
 def test_the_command_writes_a_model_s_derivations(
     dyparse_command, model_directory, tmp_path, parser
 ):
@@ -335,6 +366,14 @@ REFUSED = {
     "neither": (
         ["arc_eagr", "sample", "-o", "x.npz"],
         "arc_eagr: no such model.*transition systems are arc_eager, ",
+    ),
+    "class that is not there": (
+        ["nowhere.Mine", "sample", "-o", "x.npz"],
+        "SYSTEM nowhere.Mine: cannot import nowhere .*; nor is there a model of this name",
+    ),
+    "class that is no system": (
+        ["pathlib.Path", "sample", "-o", "x.npz"],
+        "SYSTEM pathlib.Path: pathlib.Path is not a dataclass",
     ),
     "mistakes": (
         ["arc_eager", "sample", "-o", "x.npz", "--mistakes", "2"],
