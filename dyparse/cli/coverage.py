@@ -18,6 +18,7 @@ from dyparse.cli.sentences import tree_for_oracle
 from dyparse.data.columns.pseudo_projective import AS_IT_IS, PROJECTIVITIES
 from dyparse.data.conllu import Source
 from dyparse.data.malformed import read_trees
+from dyparse.errors import ConfigError
 from dyparse.runtime.atomic_files import replacing, require_apart
 from dyparse.runtime.console import print_notice, standard_output
 from dyparse.treebank._names import files_of
@@ -79,6 +80,12 @@ def run(options: argparse.Namespace) -> int:
 
     systems = {text: chosen_system(text) for text in options.systems or names()}
     projectivities = (AS_IT_IS, *dict.fromkeys(options.projectivities or ()))
+    if options.projectivities and all(system.trees != "projective" for system in systems.values()):
+        raise ConfigError(
+            f"--projectivity is {options.projectivities[0]}, but no tree is lifted for "
+            f"{', '.join(systems)}; add a --system that builds projective trees only, such as "
+            "arc_eager, or leave --projectivity out"
+        )
     treebanks = [treebank_sources(name) for name in options.files]  # all, before the first is read
     read = [source for _, sources in treebanks for source in sources if source is not sys.stdin]
     require_apart({"--csv": options.csv}, map(str, read))

@@ -314,3 +314,12 @@ def test_the_command_has_a_line_for_every_projectivity_of_projective_systems(com
         "covington": "1",
     }
     assert "arc_eager head+path" in out
+
+
+def test_a_projectivity_without_a_system_that_needs_it_is_refused(command, tmp_path):
+    systems = ["--system", "covington", "--system", "swap"]
+    given = ("sample", *systems, "--projectivity", "head", "--csv", tmp_path / "out.csv")
+    status, out, err = command(*given)
+    assert (status, out) == (2, "")
+    assert "--projectivity is head, but no tree is lifted for covington, swap; add" in err
+    assert not list(tmp_path.iterdir())
