@@ -60,6 +60,18 @@ def test_pull_requests_are_checked_as_the_script_for_ci_checks() -> None:
     assert make_targets(commands(loaded(FOLDER / "checks.yml"))) == make_targets(script)
 
 
+def test_imitation_is_tested_in_the_versions_that_the_docs_name() -> None:
+    job = loaded(FOLDER / "slow.yml")["jobs"]["imitation"]
+    install, test = commands({"jobs": {"imitation": job}})
+    page = (PROJECT / "docs" / "trajectories.md").read_text(encoding="utf-8")
+    (named,) = re.findall(r"\[imitation\]\S+ ([\d.]+) \(gymnasium ([\d.]+), .*3 ([\d.]+)\)", page)
+    libraries = ("imitation", "gymnasium", "stable-baselines3")
+    assert set(re.findall(r"(\S+)==(\S+)", install)) == {*zip(libraries, named, strict=True)}
+    path = PROJECT / "tests" / "env" / "test_imitation.py"
+    assert path.relative_to(PROJECT).as_posix() in test.split()
+    assert path.is_file()
+
+
 def test_every_supported_python_is_tested_from_the_oldest_on() -> None:
     (oldest,) = re.findall(r'requires-python = ">=3\.(\d+)"', PYPROJECT)
     matrix = loaded(FOLDER / "checks.yml")["jobs"]["test"]["strategy"]["matrix"]
