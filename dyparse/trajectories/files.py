@@ -18,7 +18,6 @@ from dyparse.runtime.atomic_files import replacing
 from dyparse.trajectories.arrays import Derivation, Trajectories, flattened, metadata
 from dyparse.trajectories.sources import Source
 
-NPZ, PARQUET = SUFFIXES = (".npz", ".parquet")
 WORDS_PER_ROW_GROUP = 20_000
 OF_STATES = ("canonical", "move", "paid", "arc_head", "arc_dependent")  # one number each
 ROWS_OF_STATES = ("slots", "legal", "cost", "score")  # several numbers each
