@@ -22,10 +22,11 @@ N = int(WORDS.max()) + 1
 ALL, MODEL = 1000, 0.0  # states of a sentence; probability of the reference
 GREEDY = Explore(first_epochs=0, probability=1.0)
 
+QUICK = ("arc_eager", "covington")  # each takes some seconds to compile
+
 each_system = pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=() if n == "arc_eager" else pytest.mark.slow) for n in NAMES],
-)  # each is compiled
+    "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in NAMES]
+)
 
 
 def gold_trees(seed=0):
