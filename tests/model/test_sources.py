@@ -9,6 +9,7 @@ from helpers.tiny import sample
 import dyparse
 from dyparse.errors import CheckpointError
 from dyparse.model.sources import find_model
+from dyparse.training.run_directory import start_by_content
 
 
 @pytest.fixture
@@ -35,6 +36,13 @@ def test_the_name_of_a_package_is_a_model_and_no_code_is_imported(install, parse
     assert find_model(name) == model
     sentences = sample("dev")[:3]
     assert dyparse.load(name, precision="float32").parse(sentences) == parser.parse(sentences)
+
+
+def test_a_run_that_starts_from_a_package_has_one_name_for_it(install):
+    install("my-model", "my_model")
+    one, other = map(start_by_content, ("my-model", "My_Model"))
+    assert one == other
+    assert one.startswith("my-model@")
 
 
 def test_a_directory_of_the_same_name_wins(install, tmp_path, monkeypatch):
