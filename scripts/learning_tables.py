@@ -66,11 +66,13 @@ def results_of(folder: Path) -> list[RunResult]:
 
 
 def listed_results(study: Path, name: str) -> list[RunResult]:
-    """The results in a table: those of variants that have all treebanks and seeds, if there is
-    another one than the baseline.
-    """
-    folder, variant, baseline = GRIDS[name]
-    results = results_of(study / folder)
+    """The results in a table of a grid."""
+    return listed(name, results_of(study / GRIDS[name][0]))
+
+
+def listed(name: str, results: Sequence[RunResult]) -> list[RunResult]:
+    """Those of variants that have all treebanks and seeds; none if only the baseline has."""
+    _, variant, baseline = GRIDS[name]
     names = [name_of(variant(result)) for result in results]
     whole = {name for name, count in Counter(names).items() if count == CELLS}
     if all(exploration == baseline for _, exploration in whole):
