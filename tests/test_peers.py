@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -17,10 +18,13 @@ sys.path.insert(0, str(PEERS))
 import dyparse_itself  # noqa: E402 - the benchmark is no package
 import dyparse_text  # noqa: E402
 import lineup  # noqa: E402
+import maltparser  # noqa: E402
 import run as driver  # noqa: E402
+import spacy_arc_eager  # noqa: E402
 import text_table  # noqa: E402
+import udpipe  # noqa: E402
 import udpipe_text  # noqa: E402
-from conllu_columns import read_columns, write_trees  # noqa: E402
+from conllu_columns import read_columns, read_rows, without_tags, write_trees  # noqa: E402
 from environments import InstallError, call, filled_in, python_of  # noqa: E402
 from gold_words import GoldWords, plain  # noqa: E402
 from measurement import CpuClock, Job, Measurement, OutOfTimeError, Row, cpu_seconds  # noqa: E402
@@ -35,6 +39,7 @@ from dyparse.evaluation.attachment_scores import attachment_scores  # noqa: E402
 from dyparse.evaluation.conll18.scores import TITLES  # noqa: E402
 
 ROW = Row("fake", "a fake parser", "words")
+SPLITS = ("train", "dev", "test")
 FAKE = """
 import sys
 from pathlib import Path
@@ -245,6 +250,124 @@ def test_trees_of_other_words_are_not_scored(tmp_path):
         GoldWords().scores(sample("test"), path)
 
 
+def test_files_without_tags_have_the_same_words_and_trees_only(tmp_path):
+    GoldWords().write_inputs({split: sample(split)[:2] for split in SPLITS}, tmp_path)
+    job = job_in(tmp_path)
+    for upos in ("_", "form"):
+        untagged = without_tags(job, (lambda form: form) if upos == "form" else (lambda _: "_"))
+        for split in SPLITS:
+            before, after = (
+                [row for rows in read_rows(Path(getattr(of, split))) for row in rows]
+                for of in (job, untagged)
+            )
+            assert [r[:2] + r[6:] for r in after] == [r[:2] + r[6:] for r in before]
+            forms = [row[1] if upos == "form" else "_" for row in before]
+            assert [row[2:6] for row in after] == [["_", form, "_", "_"] for form in forms]
+
+
+def test_every_parser_has_lines_with_and_without_tags():
+    for peer in driver.PEERS.values():
+        assert {"UPOS" in row.reads for row in peer.rows} == {True, False}, peer.name
+
+
+def test_a_line_of_dyparse_says_what_its_model_reads():
+    default, gold_tags = dyparse_itself.rows(["default", "gold_tags"])
+    assert default.reads == "words, subwords, characters"
+    assert gold_tags.reads == "words, subwords, UPOS"
+
+
+def test_udpipe_without_tags_does_not_read_them(tmp_path):
+    ufal = pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+    files = GoldWords().write_inputs({split: sample(split)[:10] for split in SPLITS}, tmp_path)
+    (line,) = (row for row in udpipe.ROWS if row.name == "udpipe-static-no-tags")
+    job = job_in(tmp_path, options=line.options)
+    train = udpipe.read(ufal, files["train"].read_text(encoding="utf-8"))
+    model, _ = udpipe.Trainings(ufal, train, job).take(1)
+    trees = []
+    for name, given in (("tags", job), ("none", without_tags(job))):
+        udpipe.parse_file(ufal, model, given, "", tmp_path / name)
+        trees.append([(s.head, s.label) for s in read_columns(tmp_path / name)])
+    assert trees[0] == trees[1]
+
+
+def test_peak_memory_is_that_of_the_largest_process():
+    child = "bytes(range(1, 251)) * 800_000"  # 200 MB
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])\n"
+    script += f"sys.path.insert(0, {str(PEERS)!r})\nimport measurement\n"
+    script += "sys.stdout.write(str(measurement.peak_bytes()))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert 200_000_000 < int(done.stdout) < 400_000_000
+
+
+# --- MaltParser ----------------------------------------------------------------------------------
+
+JAVA = """#!{python}
+import sys
+from pathlib import Path
+
+def value(flag):
+    return sys.argv[sys.argv.index(flag) + 1]
+
+if "-version" in sys.argv:
+    sys.exit(print('openjdk version "17.0.1" 2021-10-19', file=sys.stderr))
+with Path(value("-w"), "calls").open("a") as calls:
+    calls.write(" ".join(sys.argv[sys.argv.index("-m") :]) + "\\n")
+if value("-m") == "learn":
+    Path(value("-w"), "model.mco").write_bytes(b"12345")
+else:
+    Path(value("-o")).write_bytes(Path(value("-i")).read_bytes())
+"""
+
+
+@pytest.fixture
+def malt_job(tmp_path, monkeypatch):
+    """A job, which is also the one on the command line; Java is a script that copies test."""
+    GoldWords().write_inputs({split: sample(split)[:2] for split in SPLITS}, tmp_path)
+    job = job_in(tmp_path, options=maltparser.ROWS[-1].options, parse_seconds=0.001)
+    job.save(tmp_path / "job.json")
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(JAVA.format(python=sys.executable))
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", str(java.parent))
+    monkeypatch.setattr(sys, "argv", ["maltparser.py", str(tmp_path / "job.json")])
+    monkeypatch.setattr(maltparser, "distribution", lambda _: Namespace(locate_file=Path))
+    return job
+
+
+def test_maltparser_trains_once_and_parses_test_with_words_for_tags(tmp_path, malt_job):
+    maltparser.main()
+    learn, *parses = (tmp_path / "calls").read_text().splitlines()
+    train, test = (tmp_path / f"{split}-no-tags.conllu" for split in ("train", "test"))
+    options = "-if conllu -a 2planar -l liblinear -grl root"
+    assert learn == f"-m learn -w {tmp_path} -c model -i {train} {options}"
+    end = tmp_path / "end.conllu"
+    assert parses[0] == f"-m parse -w {tmp_path} -c model -i {test} -o {end}"
+    assert [s.upos for s in read_columns(end)] == [s.form for s in sample("test")[:2]]
+    measured = json.loads((tmp_path / "measured.json").read_text())
+    assert (measured["snapshots"], measured["end"]["complete"]) == ([], True)
+    assert measured["training_words"] == malt_job.train_words
+    assert (measured["model_bytes"], measured["parsing"]["conllu"] > 0) == (5, True)
+    assert measured["versions"] == {"MaltParser": "1.9.2", "Java": "17.0.1"}
+
+
+@pytest.mark.usefixtures("malt_job")
+def test_without_java_there_is_a_clear_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="MaltParser needs Java"):
+        maltparser.main()
+
+
+def test_the_error_of_maltparser_is_its_message_without_heading_and_frames():
+    heading = "-----\n          MaltParser 1.9.2  \n-----\n"
+    message = "The input file cannot be found. "
+    program = (
+        f"import sys; sys.stderr.write({heading + message!r} + '\\n\\tat x.y\\n'); sys.exit(1)"
+    )
+    with pytest.raises(RuntimeError, match=r"^The input file cannot be found\.$"):
+        maltparser.output_of([sys.executable, "-c", program])
+
+
 # --- the driver ----------------------------------------------------------------------------------
 
 
@@ -369,6 +492,17 @@ def test_lines_are_chosen_by_name():
     assert len(driver.chosen(peers, None)) == sum(len(peer.rows) for peer in peers)
     with pytest.raises(ConfigError, match="--rows has nothing; expected any of udpipe-static, "):
         driver.chosen(peers, ["nothing", "spacy"])
+
+
+def test_spacy_is_trained_and_parses_test(options, treebank):
+    pytest.importorskip("spacy", reason="spaCy is not installed")
+    text = "".join(s.to_conllu() for s in sample("train")[:300])  # it drops labels that are rare
+    (treebank / "UD_Fake-Tiny" / "x-ud-train.conllu").write_text(text, encoding="utf-8")
+    line = spacy_arc_eager.ROWS[0]
+    peer = driver.Peer("spacy", PEERS / "spacy_arc_eager.py", (), (line,))
+    found = driver.Run(options).result(peer, line)
+    assert "failed" not in found, found
+    assert found["training_words"] > 0
 
 
 # --- environments --------------------------------------------------------------------------------

@@ -18,19 +18,30 @@ from measurement import CONLLU, MEMORY, Job, Measurement, OutOfTimeError, Row, r
 REQUIREMENTS = ()  # it runs in the environment of the driver
 DEFAULT = "default"
 PROJECT = Path(__file__).parents[2]
+FEATURES = {"word": "words", "subword": "subwords", "character": "characters"}
 
 
 def rows(names: list[str]) -> tuple[Row, ...]:
     """Lines of the table: the default, and experiments by their names in conf/experiment."""
+    overrides = {name: [] if name == DEFAULT else [f"experiment={name}"] for name in names}
     return tuple(
-        Row(
-            f"dyparse-{name}",
-            f"dyparse, {name}",
-            "words, subwords, UPOS",
-            {"overrides": [] if name == DEFAULT else [f"experiment={name}"]},
-        )
-        for name in names
+        Row(f"dyparse-{name}", f"dyparse, {name}", reads(given), {"overrides": given})
+        for name, given in overrides.items()
     )
+
+
+def reads(overrides: list[str]) -> str:
+    """The columns that a model reads; those that it predicts are not among them."""
+    features = [str(feature).partition(":")[0] for feature in config(overrides).encoder.features]
+    return ", ".join(FEATURES.get(name, name.upper()) for name in features) or "words"
+
+
+def config(overrides: list[str]) -> Any:
+    """The configuration of train.py with these overrides."""
+    import hydra
+
+    with hydra.initialize_config_dir(version_base="1.3", config_dir=str(PROJECT / "conf")):
+        return hydra.compose("train", overrides)
 
 
 def main() -> None:
@@ -68,15 +79,12 @@ def main() -> None:
 
 def run(job: Job, overrides: list[str]) -> None:
     """Run a training as train.py does."""
-    import hydra
-
     from dyparse.training.run import train
 
     files = [f"treebank.{split}={getattr(job, split)}" for split in ("train", "dev", "test")]
     machine = ["device=cpu", "threads=1", "resume=false", f"seed={job.seed}"]
     given = [*job.options["overrides"], "treebank=files", *files, *machine, *overrides]
-    with hydra.initialize_config_dir(version_base="1.3", config_dir=str(PROJECT / "conf")):
-        train(hydra.compose("train", given))
+    train(config(given))
 
 
 class TrainedError(Exception):

@@ -9,6 +9,7 @@ from typing import Any
 
 import dyparse_itself
 import dyparse_text
+import maltparser
 import spacy_arc_eager
 import stanza_depparse
 import supar_biaffine
@@ -44,6 +45,7 @@ PEERS = {
         peer_of("supar", supar_biaffine),
         peer_of("uuparser", uuparser_arc_hybrid),
         peer_of("stanza", stanza_depparse),
+        peer_of("maltparser", maltparser),
     )
 }
 

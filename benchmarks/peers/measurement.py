@@ -72,6 +72,11 @@ def cpu_seconds() -> float:
 
 
 def peak_bytes() -> int:
+    """Peak memory of this process, or of the largest of its children that have ended."""
+    return max(own_peak_bytes(), max_rss(resource.RUSAGE_CHILDREN))
+
+
+def own_peak_bytes() -> int:
     """Peak memory of this process.
 
     On Linux ru_maxrss starts with the peak of the parent process; VmHWM does not.
@@ -81,7 +86,12 @@ def peak_bytes() -> int:
         for line in status.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return max_rss(resource.RUSAGE_SELF)
+
+
+def max_rss(who: int) -> int:
+    """Peak memory as the system counts it for this process or for its children."""
+    peak = resource.getrusage(who).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 

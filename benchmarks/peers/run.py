@@ -5,9 +5,10 @@
 
 Each parser runs in its own virtual environment, on the same treebank, on one core and one thread;
 times are CPU seconds. The script of each peer explains how its figures are made. There are two
-tasks. With `words` all get the same gold words and tags; test LAS is computed by dyparse: all
-words, full labels. With `text` UDPipe 1 learns tokens, sentences, tags, lemmas and trees from the
-treebank, and parses the raw text of test, as dyparse's models do; scores are those of CoNLL 2018.
+tasks. With `words` all get the same gold words and tags; lines that end in `no-tags`, `spacy`, and
+dyparse's `default` and `fast` read no tags. Test LAS is computed by dyparse: all words, full
+labels. With `text` UDPipe 1 learns tokens, sentences, tags, lemmas and trees from the treebank, and
+parses the raw text of test, as dyparse's models do; scores are those of CoNLL 2018.
 Results are written to a directory beside --output, one file per line of the table, so that an
 interrupted run can be resumed; failures are tried again. --output gets all results, and the table
 is printed.
@@ -69,8 +70,8 @@ def command_line() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="experiments of dyparse to train (default: default and fast for words, none for "
-        "text); ratios are relative to the first",
+        help="experiments of dyparse to train (default: gold_tags and fast_gold_tags for words, "
+        "none for text); ratios are relative to the first",
     )
     add_text_options(options)
     options.add_argument(

@@ -86,7 +86,7 @@ def training_steps(nlp: Any, examples: list[Any], evaluate: Any) -> Iterator[tup
     config = nlp.config.interpolate()["training"]
     settings = registry.resolve(config, schema=ConfigSchemaTraining)
     names = ("dropout", "accumulate_gradient", "patience", "max_steps", "eval_frequency")
-    batches = create_train_batches(nlp, lambda _: examples, settings["collator"], 0)
+    batches = create_train_batches(nlp, lambda _: examples, settings["batcher"], 0)
     yield from train_while_improving(
         nlp,
         settings["optimizer"],

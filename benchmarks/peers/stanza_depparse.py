@@ -1,7 +1,8 @@
 """Stanza: its graph-based (biaffine) and its transition-based parser.
 
 Both run without pretrained vectors and without a character language model, which would have to be
-downloaded; the character LSTM is on.
+downloaded; the character LSTM is on. Without tags it reads no lemmas either; it cannot drop these
+from its input, so that they are `_`.
 
 Stanza's own training runs with its defaults (`stanza.models.parser`). A hook on its update counts
 words and parses test at the moments; parsing dev, every 100 updates, is off the clock. An update
@@ -16,17 +17,30 @@ import functools
 from pathlib import Path
 from typing import Any
 
+from conllu_columns import without_tags
 from measurement import CONLLU, MEMORY, Job, Measurement, OutOfTimeError, Row, read_job, versions
 
 REQUIREMENTS = (("torch=={torch}",), ("stanza==1.15.0",))
-ROWS = tuple(
-    Row(
-        f"stanza-{kind}",
-        f"Stanza, {kind}-based",
-        "words, lemmas, UPOS, XPOS, FEATS",
-        {"model_type": kind},
-    )
-    for kind in ("graph", "transition")
+KINDS = ("graph", "transition")
+ROWS = (
+    *(
+        Row(
+            f"stanza-{kind}",
+            f"Stanza, {kind}-based",
+            "words, characters, lemmas, UPOS, XPOS, FEATS",
+            {"model_type": kind},
+        )
+        for kind in KINDS
+    ),
+    *(
+        Row(
+            f"stanza-{kind}-no-tags",
+            f"Stanza, {kind}-based, no tags",
+            "words, characters",
+            {"model_type": kind, "flags": ["--no_upos", "--no_xpos", "--no_ufeats"]},
+        )
+        for kind in KINDS
+    ),
 )
 
 
@@ -37,6 +51,8 @@ def main() -> None:
 
     torch.set_num_threads(1)
     job = read_job()
+    if "flags" in job.options:
+        job = without_tags(job)
     measurement = Measurement(job)
     current: list[Any] = []  # the trainer that was updated last
     hook_updates(trainers, measurement, current, job)
@@ -79,7 +95,7 @@ def command_line(job: Job) -> list[str]:
         "--seed": str(job.seed),
         "--device": "cpu",
     }
-    flags = ["--no_pretrain", "--no_checkpoint"]
+    flags = ["--no_pretrain", "--no_checkpoint", *job.options.get("flags", [])]
     return [part for pair in options.items() for part in pair] + flags
 
 

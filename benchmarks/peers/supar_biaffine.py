@@ -1,5 +1,6 @@
 """SuPar: the biaffine graph-based parser with SuPar's own sizes and settings for a BiLSTM, without
-pretrained vectors; words and gold UPOS, in `supar-char` characters too.
+pretrained vectors; words and gold UPOS, in `supar-char` characters too. Its LSTM needs one of the
+two, so that `supar-no-tags` has characters.
 
 SuPar's own training runs. A wrapper of its batches counts words and parses test at the moments;
 parsing dev, after each epoch, is off the clock. It stops after 100 epochs without a better dev
@@ -24,6 +25,12 @@ ROWS = (
         "SuPar, biaffine, with characters",
         "words, characters, UPOS",
         {"features": ["tag", "char"]},
+    ),
+    Row(
+        "supar-no-tags",
+        "SuPar, biaffine, with characters, no tags",
+        "words, characters",
+        {"features": ["char"]},
     ),
 )
 SETTINGS = {  # of SuPar's biaffine.dep.lstm configurations; sizes are the defaults of its model

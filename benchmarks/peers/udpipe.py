@@ -1,4 +1,5 @@
-"""UDPipe 1: the parser alone (Parsito), arc-standard, with gold words, UPOS and FEATS.
+"""UDPipe 1: the parser alone (Parsito), arc-standard, with gold words, UPOS and FEATS, or with
+words alone: embeddings of width 0 for the tags.
 
 Training is one opaque call, and its learning rate depends on the number of iterations. So there is
 one training for each moment, with as many iterations as fit; the CPU seconds are those of the call,
@@ -17,14 +18,26 @@ from typing import Any
 from measurement import CONLLU, MEMORY, CpuClock, Job, Measurement, Row, read_job, versions
 
 REQUIREMENTS = (("ufal.udpipe==1.4.0.1",),)
-ROWS = tuple(
-    Row(
-        f"udpipe-{oracle}",
-        f"UDPipe 1, projective, {oracle} oracle, beam 5",
-        "words, UPOS, FEATS",
-        {"oracle": oracle},
-    )
-    for oracle in ("static", "dynamic")
+ORACLES = ("static", "dynamic")
+ROWS = (
+    *(
+        Row(
+            f"udpipe-{oracle}",
+            f"UDPipe 1, projective, {oracle} oracle, beam 5",
+            "words, UPOS, FEATS",
+            {"oracle": oracle},
+        )
+        for oracle in ORACLES
+    ),
+    *(
+        Row(
+            f"udpipe-{oracle}-no-tags",
+            f"UDPipe 1, projective, {oracle} oracle, beam 5, no tags",
+            "words",
+            {"oracle": oracle, "embeddings": ["embedding_upostag=0", "embedding_feats=0"]},
+        )
+        for oracle in ORACLES
+    ),
 )
 ITERATIONS = 10  # UDPipe's default
 GREEDY = "beam_search=1"
@@ -79,13 +92,15 @@ class Trainings:
         """The model after this many iterations, and the CPU seconds of its training."""
         if iterations not in self.seconds:
             clock, error = CpuClock(), self.udpipe.ProcessingError()
-            options = (
-                f"iterations={iterations};transition_system=projective;"
-                f"transition_oracle={self.job.options['oracle']}"
-            )
+            options = [
+                f"iterations={iterations}",
+                "transition_system=projective",
+                f"transition_oracle={self.job.options['oracle']}",
+                *self.job.options.get("embeddings", []),
+            ]
             nothing = self.udpipe.Sentences()
             content = self.udpipe.Trainer.train(
-                "morphodita_parsito", self.train, nothing, "none", "none", options, error
+                "morphodita_parsito", self.train, nothing, "none", "none", ";".join(options), error
             )
             if error.occurred():
                 raise RuntimeError(error.message)

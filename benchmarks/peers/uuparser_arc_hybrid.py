@@ -2,9 +2,10 @@
 (Kiperwasser & Goldberg 2016; de Lhoneux et al. 2017), on DyNet.
 
 Its own training of an epoch runs; a hook on its optimizer counts words and parses test at the
-moments. Default sizes, and gold UPOS as embeddings of width 20, which are off by default. The end
-is its default of 30 epochs, or the end of the minutes. Parsing is CoNLL-U to CoNLL-U. DyNet's own
-package has no wheels for current versions of Python; dyNET38 is a build of the same library.
+moments. Default sizes, and gold UPOS as embeddings of width 20, which are off by default and in
+`uuparser-no-tags`. The end is its default of 30 epochs, or the end of the minutes. Parsing is
+CoNLL-U to CoNLL-U. DyNet's own package has no wheels for current versions of Python; dyNET38 is a
+build of the same library.
 """
 
 from __future__ import annotations
@@ -26,6 +27,12 @@ ROWS = (
         "UUParser, arc-hybrid, dynamic oracle",
         "words, characters, UPOS",
         {"arguments": ["--pos-emb-size", "20"]},
+    ),
+    Row(
+        "uuparser-no-tags",
+        "UUParser, arc-hybrid, dynamic oracle, no tags",
+        "words, characters",
+        {"arguments": []},
     ),
 )
 EPOCHS = 30  # UUParser's default
