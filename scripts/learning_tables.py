@@ -8,14 +8,16 @@ the options of the setting that differ.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from dyparse.comparison.report.table import Table, interval, p_value, signed, spread
-from dyparse.comparison.statistics import comparison_of
+from dyparse.comparison.statistics import Comparison, comparison_of
 from dyparse.evaluation.run_result import Cell, RunResult, finished_results
 
 BASELINE = "dagger_replay, set_nll"
 FINE_TUNED = "policy gradient"
+MEASURED = ("system", "compared with", "pairs of runs", "difference [95 %]", "p, runs")
 CELLS = 12  # of a variant: four treebanks, three seeds
 Variant = Callable[[RunResult], Cell]
 
@@ -105,13 +107,37 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else ""
 
 
+def compared(name: str, results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
+    """Results with the names of their variants, and the comparison of these."""
+    _, variant, baseline = GRIDS[name]
+    named = [replace(result, cell=variant(result), setting={}) for result in results]
+    return named, comparison_of(named, baseline=baseline)
+
+
+@cache
+def learners(study: Path) -> Comparison | None:
+    """The comparison of explorations and losses."""
+    results = listed_results(study, "learners")
+    return compared("learners", results)[1] if results else None
+
+
+def measured_table(study: Path, variant: str) -> Table | None:
+    """The difference of one exploration and loss from the default ones, with arc-eager."""
+    comparison = learners(study)
+    rows = [
+        ("arc_eager", "dagger_replay with set_nll", str(row.effect.las.seed_pairs),
+         interval(row.effect.las), p_value(row.effect.p_seeds))
+        for row in (comparison.pooled if comparison else [])
+        if row.key.exploration == variant and row.effect
+    ]  # fmt: skip
+    return Table("measured", "Measured", MEASURED, rows) if rows else None
+
+
 def variants_table(name: str, results: Sequence[RunResult]) -> Table | None:
     """A row for each variant: LAS by treebank, difference from the baseline."""
     if not results:
         return None
-    _, variant, baseline = GRIDS[name]
-    named = [replace(result, cell=variant(result), setting={}) for result in results]
-    comparison = comparison_of(named, baseline=baseline)
+    named, comparison = compared(name, results)
     crossing = crossing_arcs(named)
     treebanks = comparison.values("treebank")
     las = {line.key: line.test["las"] for line in comparison.lines}

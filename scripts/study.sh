@@ -44,7 +44,7 @@ case $grid in
     for loss in set_nll hinge binary softmax_margin cost_regression expected_cost; do
       compare --system arc_eager "${replay[@]}" --loss "$loss"
     done
-    for states in lols scheduled_sampling; do
+    for states in dagger sample curriculum lols scheduled_sampling; do
       compare --system arc_eager --exploration "$states" --baseline "$states" --seeds 1-3
     done
     drawn=scheduled_sampling:k=0.5,temperature=1.0
@@ -69,7 +69,7 @@ case $grid in
   H)
     on "${four[@]}"
     compare --system arc_eager --system attardi --system buffer --system covington --system covington_nonmonotonic \
-      --system two_planar "${replay[@]}"
+      --system two_planar --system arc_hybrid --system arc_standard --system swap "${replay[@]}"
     for encoding in head path head+path; do
       compare --system arc_eager "${replay[@]}" projectivity=$encoding
     done

@@ -56,7 +56,7 @@ def make_docs(*options: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     """A copy of the pages, to change: those of the systems."""
-    without_cells = shutil.ignore_patterns("results", "results_readme")
+    without_cells = shutil.ignore_patterns("study")
     return Path(shutil.copytree(DOCS.parent, tmp_path / "docs", ignore=without_cells)) / "systems"
 
 

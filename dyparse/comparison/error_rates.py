@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +30,16 @@ def all_analyses(groups: Groups, notes: list[str]) -> list[Analysis]:
 
 
 def _analysis(key: Key, runs: Sequence[RunResult]) -> Analysis:
-    counts: dict[str, Any] = {}
-    for run in runs:
-        counts = _sum(counts, run.analysis)
+    counts = summed(run.analysis for run in runs)
     return Analysis(key, len(runs), counts, rates_of(counts))
+
+
+def summed(analyses: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The counts of several runs together."""
+    counts: dict[str, Any] = {}
+    for analysis in analyses:
+        counts = _sum(counts, analysis)
+    return counts
 
 
 def _sum(one: Any, other: Any) -> Any:

@@ -1,0 +1,294 @@
+"""Tables of docs/protocol.md's comparisons, for README.md and docs/results.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import mean, stdev
+
+import study
+from learning_tables import MEASURED
+from study import Outcome, Planned, Training
+
+from dyparse.comparison.report.table import Table, interval, p_value, percent, signed, spread
+from dyparse.comparison.report.tables import tables
+from dyparse.comparison.statistics import Comparison, comparison_of, spread_of
+
+OUTCOME = (
+    "pairs of runs",
+    "from",
+    "to",
+    "difference [95 %]",
+    "p, runs",
+    "p, sentences",
+    "could find",
+    "answer",
+)
+WHERE = {  # a grid beside A: its model and data
+    "B": "the default model with gold tags, six treebanks",
+    "C": "the same on UD_English-EWT",
+    "D": "the default model, which predicts tags, on LinES, Hungarian and Turkish",
+    "E": "MiniLM-L6, fine-tuned, on LinES",
+}
+TAGS = ("uas", "las", *(f"{c}_accuracy" for c in ("upos", "xpos", "feats", "lemma")))
+ERRORS = ("propagation_rates", "first_mistake", "sentence_length", "arc_length", "projectivity")
+MOVES = ("moves", "repairs")
+FEW = 100  # resamples where only counts of errors are shown
+
+
+def outcome_cells(found: Outcome) -> tuple[str, ...]:
+    """The cells of a row for the columns of OUTCOME."""
+    difference = found.difference
+    if not difference:
+        return *[""] * (len(OUTCOME) - 1), found.answer
+    return (
+        str(difference.seed_pairs),
+        percent(difference.base),
+        percent(difference.new),
+        interval(difference),
+        p_value(found.p_runs),
+        p_value(found.p_sentences),
+        percent(found.could_find),
+        found.answer,
+    )
+
+
+def family_table(name: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    """A table with a row for each outcome of a family: its names, then the cells."""
+    return Table(name, name, (*columns, *OUTCOME), rows, text_columns=len(columns))
+
+
+def primary_table() -> Table:
+    """The five primary comparisons."""
+    rows = [
+        (study.name(o.planned.new[0]), *outcome_cells(o), up(o))
+        for o in study.family(study.PRIMARY)
+    ]
+    table = family_table("primary", ("system",), rows)
+    names = {"from": "LAS, static", "to": "LAS, dynamic"}
+    header = tuple(names.get(column, column) for column in table.header)
+    return replace(table, header=(*header, "higher on"))
+
+
+def up(found: Outcome) -> str:
+    """On how many treebanks the new training has the higher mean."""
+    return f"{found.up} of {len(found.by_treebank)}" if found.by_treebank else ""
+
+
+def trainings_table() -> Table:
+    """Explore and ambiguity against static training."""
+    rows = [
+        (study.name(o.planned.new[0]), o.planned.new[1], *outcome_cells(o))
+        for o in study.family(study.OTHER_TRAININGS)
+    ]
+    return family_table("trainings", ("system", "training"), rows)
+
+
+def training_table(exploration: str) -> Table | None:
+    """The outcomes of an exploration against static training, a row for each system."""
+    found = [*study.family(study.PRIMARY), *study.family(study.OTHER_TRAININGS)]
+    rows = [
+        (
+            study.name(o.planned.new[0]),
+            study.STATIC,
+            str(o.difference.seed_pairs),
+            interval(o.difference),
+            p_value(o.p_runs),
+        )
+        for o in found
+        if o.planned.new[1] == exploration and o.difference
+    ]
+    return Table("measured", "Measured", MEASURED, rows) if rows else None
+
+
+def scores_table() -> Table:
+    """The primary comparisons in UAS and CLAS."""
+    rows = [
+        (study.name(o.planned.new[0]), o.planned.metric.upper(), *outcome_cells(o))
+        for o in study.family(study.OTHER_SCORES)
+    ]
+    return family_table("scores", ("system", "score"), rows)
+
+
+def parts_table() -> Table:
+    """Single moves of nonmonotonic and buffer: against static training, and against arc-eager."""
+    rows = []
+    for found in study.family(study.OF_PARTS):
+        (new, _), (base, exploration) = found.planned.new, found.planned.base
+        against = exploration if base == new else study.name(base)
+        rows.append((study.name(new), against, *outcome_cells(found)))
+    return family_table("parts", ("system", "against"), rows)
+
+
+def elsewhere_table() -> Table:
+    """Larger models, more data, predicted tags, a pretrained encoder."""
+    rows = [
+        (WHERE[o.planned.grid], o.planned.new[0], o.planned.new[1], *outcome_cells(o))
+        for o in study.family(study.ELSEWHERE)
+    ]
+    return family_table("elsewhere", ("model and data", "system", "training"), rows)
+
+
+def by_treebank_table() -> Table:
+    """The primary comparisons on each treebank; bold by p over sentences."""
+    cells: dict[str, list[str]] = {}
+    for found in study.family(study.BY_TREEBANK):
+        text = interval(found.difference) if found.difference else ""
+        is_bold = study.is_certain(found.p_sentences) and found.difference
+        system = study.name(found.planned.new[0])
+        cells.setdefault(system, []).append(f"**{text}**" if is_bold else text)
+    rows = [(system, *texts) for system, texts in cells.items()]
+    return Table("by_treebank", "", ("system", *map(study.short, study.SIX)), rows, text_columns=1)
+
+
+def headline() -> str:
+    """What the primary comparisons say, in a sentence."""
+    found = study.family(study.PRIMARY)
+    if any(not o.difference for o in found):
+        return "Not measured yet.\n"
+    better = [o for o in found if o.answer == "better"]
+    if not better:
+        return "Training with the dynamic oracle is better with none of the five systems.\n"
+    gains = [o.difference.mean for o in better if o.difference]
+    which = "all five" if len(better) == len(found) else f"{len(better)} of the five"
+    return (
+        f"Training with the dynamic oracle is better than static training with **{which} "
+        f"systems**, by {min(gains):.2f} to {max(gains):.2f} LAS on average over six treebanks and "
+        "five seeds.\n"
+    )
+
+
+def las_table() -> Table:
+    """LAS by treebank, mean and standard deviation over seeds, for all trainings of grid A."""
+    rows = []
+    for system in (*study.SYSTEMS, *study.PARTS):
+        for exploration in (study.STATIC, study.AMBIGUITY, study.EXPLORE, study.REPLAY):
+            texts = [las_text((system, exploration), treebank) for treebank in study.SIX]
+            if any(texts):
+                rows.append((study.name(system), exploration, *texts))
+    return Table("las", "LAS", ("system", "training", *map(study.short, study.SIX)), rows)
+
+
+def las_text(training: Training, treebank: str, grid: str = "A") -> str:
+    """Mean and standard deviation over the seeds that there are; their number, if not five."""
+    las = [
+        result.test["las"]
+        for (of, on, _), result in study.results(grid).items()
+        if (of, on) == (training, treebank)
+    ]
+    return spread(spread_of(las)) if las else ""
+
+
+def systems_table() -> Table:
+    """Every system against arc-eager with the same training; describes and does not test."""
+    rows = []
+    for exploration in (study.STATIC, study.REPLAY):
+        for system in (*study.SYSTEMS[1:], *study.PARTS):
+            seeds = study.THREE if system in study.PARTS else study.FIVE
+            planned = Planned("A", (system, exploration), ("arc_eager", exploration), seeds=seeds)
+            found = study.difference(planned)
+            if found:
+                by_treebank = map(signed, study.differences(planned).values())
+                rows.append((study.name(system), exploration, *by_treebank, interval(found)))
+    header = ("system", "training", *map(study.short, study.SIX), "mean [95 %]")
+    return Table("systems", "LAS minus that of arc_eager", header, rows)
+
+
+def default_table() -> Table | None:
+    """All scores of the default model with its default training, of grid D."""
+    rows = []
+    for treebank in (study.LINES, study.HUNGARIAN, study.TURKISH):
+        found = [
+            study.results("D").get((("arc_eager", study.REPLAY), treebank, seed))
+            for seed in study.THREE
+        ]
+        runs = [run for run in found if run]
+        if len(runs) == len(found):
+            for split in ("dev", "test"):
+                scores = [getattr(run, split) for run in runs]
+                texts = [
+                    f"{mean(of):.2f} ± {stdev(of):.2f}" if (of := given(scores, tag)) else ""
+                    for tag in TAGS
+                ]
+                rows.append((treebank, split, *texts))
+    header = ("treebank", "", "UAS", "LAS", "UPOS", "XPOS", "FEATS", "lemmas")
+    return Table("default", "", header, rows) if rows else None
+
+
+def default_sentence() -> str | None:
+    """Scores of the default model on LinES, for README.md."""
+    table = default_table()
+    rows = {row[:2]: row for row in table.rows} if table else {}
+    row = rows.get((study.LINES, "test"))
+    if not row:
+        return None
+    of = dict(zip(table.header, row, strict=True)) if table else {}
+    return (
+        "The default model of `dyparse train` reads no tags, it predicts them. On gold words of "
+        f"{study.LINES}, test, mean ± standard deviation over three seeds: LAS {of['LAS']}, UPOS "
+        f"{of['UPOS']}, lemmas {of['lemmas']} (`bash scripts/study.sh D ud`).\n"
+    )
+
+
+def given(scores: Sequence[dict[str, float]], tag: str) -> list[float]:
+    """The scores of a column, if the treebank has it."""
+    return [of[tag] for of in scores if tag in of]
+
+
+def readme_table() -> Table:
+    """The primary comparisons, short."""
+    rows = []
+    for found in study.family(study.PRIMARY):
+        difference = found.difference
+        if difference:
+            figures = (percent(difference.base), percent(difference.new), interval(difference))
+            rows.append((found.planned.new[0], *figures, p_value(found.p_runs), up(found)))
+    header = ("system", "static", "dynamic", "gain [95 %]", "p", "better on")
+    return Table("readme", "LAS", header, rows, text_columns=1)
+
+
+def grid_a(systems: Sequence[str], seeds: tuple[int, ...]) -> Comparison | None:
+    """Static and default training of these systems, for tables and figures of errors."""
+    wanted = [
+        run
+        for system in systems
+        for exploration in (study.STATIC, study.REPLAY)
+        for run in study.runs(
+            Planned("A", (system, exploration), (system, exploration), seeds=seeds),
+            (system, exploration),
+            study.SIX,
+        )
+    ]
+    found = [
+        replace(run, cell=replace(run.cell, system=study.name(run.cell.system)))
+        for run in wanted
+        if run
+    ]
+    return comparison_of(found, resamples=FEW) if found and len(found) == len(wanted) else None
+
+
+def error_tables(comparison: Comparison | None, names: Sequence[str]) -> dict[str, Table | None]:
+    """Those tables of a comparison."""
+    made = {table.name: table for table in tables(comparison)} if comparison else {}
+    return {name: made.get(name) for name in names}
+
+
+def study_tables() -> dict[str, Table | str | None]:
+    """All tables and sentences by name, but those of errors."""
+    made = (
+        primary_table(),
+        trainings_table(),
+        scores_table(),
+        parts_table(),
+        elsewhere_table(),
+        by_treebank_table(),
+        las_table(),
+        systems_table(),
+        readme_table(),
+    )
+    return {
+        **{table.name: table for table in made},
+        "headline": headline(),
+        "default": default_table(),
+        "default_sentence": default_sentence(),
+    }
