@@ -136,6 +136,12 @@ def each(systems: Sequence[str], exploration: str) -> str:
     return f"{exploration} {', '.join(texts)}"
 
 
+def right_is_better(exploration: str) -> str:
+    """On how many treebanks RIGHT_BUFFER is better than LEFT_BUFFER."""
+    found = of((RIGHT_BUFFER, exploration), (LEFT_BUFFER, exploration))
+    return f"{sum(gain > 0 for gain in found.values())} of {len(found)}"
+
+
 def move_of(system: str) -> str:
     """The single buffer move of a system."""
     return study.name(system).partition(", ")[2].upper()
@@ -207,7 +213,9 @@ def here() -> list[str]:
         f"the move that is better on test, LAS: static {better_of(PROJECTIVE, STATIC)}, "
         f"dagger_replay {better_of(PROJECTIVE, REPLAY)}",
         "LAS: " + "; ".join(each(PROJECTIVE, exploration) for exploration in (STATIC, REPLAY)),
-        "not examined",
+        "arcs of length 1 go left more often in all six training sets (26 to 32 % of all words "
+        "against 7 to 21 %), so `RIGHT_BUFFER` should fit; it is better than `LEFT_BUFFER` on "
+        + " and ".join(f"{right_is_better(e)} with {e}" for e in (STATIC, REPLAY)),
         f"static: `RIGHT` {precision('arc_eager', STATIC, 'RIGHT')}, with `LEFT_BUFFER` "
         f"{precision(LEFT_BUFFER, STATIC, 'RIGHT')}; `LEFT` "
         f"{precision('arc_eager', STATIC, 'LEFT')}, with `RIGHT_BUFFER` "

@@ -17,7 +17,15 @@ import study
 from findings import with_figures
 from learning_tables import GRIDS, learning_tables, listed_results, measured_table
 from study_figure import TITLE, figure, rows
-from study_tables import ERRORS, MOVES, error_tables, grid_a, study_tables, training_table
+from study_tables import (
+    ERRORS,
+    MOVES,
+    error_tables,
+    grid_a,
+    lost_table,
+    study_tables,
+    training_table,
+)
 
 from dyparse.comparison.report.figures import plots
 from dyparse.comparison.report.table import Table
@@ -89,6 +97,7 @@ def contents() -> dict[Path, bytes]:
         **study_tables(),
         **error_tables(of_systems, ERRORS),
         **error_tables(of_moves, MOVES),
+        "lost": lost_table(of_systems),
         **learning_tables(study.STUDY),
         **origins(),
     }

@@ -10,6 +10,7 @@ import study
 from learning_tables import MEASURED
 from study import Outcome, Planned, Training
 
+from dyparse.comparison.groups import ALL
 from dyparse.comparison.report.table import Table, interval, p_value, percent, signed, spread
 from dyparse.comparison.report.tables import tables
 from dyparse.comparison.statistics import Comparison, comparison_of, spread_of
@@ -245,6 +246,26 @@ def readme_table() -> Table:
             rows.append((found.planned.new[0], *figures, p_value(found.p_runs), up(found)))
     header = ("system", "static", "dynamic", "gain [95 %]", "p", "better on")
     return Table("readme", "LAS", header, rows, text_columns=1)
+
+
+def lost_table(comparison: Comparison | None) -> Table | None:
+    """Gold arcs lost by first mistakes and by later ones, static against default training."""
+    if not comparison:
+        return None
+    rates: dict[str, dict[str, list[float]]] = {}
+    for analysis in comparison.analyses_of(ALL):
+        words = sum(of["words"] for of in analysis.counts["by_sentence_length"].values())
+        found = analysis.counts["propagation"]
+        lost = [100 * found[f"cost_{when}"] / words for when in ("before", "after")]
+        rates.setdefault(analysis.key.system, {})[analysis.key.exploration] = lost
+    rows = []
+    for system, trainings in rates.items():
+        both = zip(trainings[study.STATIC], trainings[study.REPLAY], strict=True)
+        cells = [(f"{static:.2f}", f"{new:.2f}", signed(new - static)) for static, new in both]
+        rows.append((system, *cells[0], *cells[1]))
+    columns = (study.STATIC, study.REPLAY, "difference")
+    header = ("system", *(f"first: {c}" for c in columns), *(f"later: {c}" for c in columns))
+    return Table("lost", "", header, rows, text_columns=1)
 
 
 def grid_a(systems: Sequence[str], seeds: tuple[int, ...]) -> Comparison | None:
