@@ -195,7 +195,7 @@ def test_wrong_values_and_options_are_errors_before_anything_is_run(tmp_path, ch
 
 def test_an_experiment_gives_the_axes_that_it_sweeps():
     values = experiment_grid("static_vs_dynamic", {}).values
-    assert values["exploration"] == ["static", "ambiguity", "explore", "dagger"]
+    assert values["exploration"] == ["static", "ambiguity", "explore", "dagger_replay"]
     assert {"arc_eager", "nonmonotonic", "buffer", "attardi", "covington"} == set(values["system"])
     assert values["seed"] == [1, 2, 3]
     with pytest.raises(ConfigError, match="nosuch"):
