@@ -5,6 +5,7 @@ Claims and verdicts are written by hand in the page: read them again when figure
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,10 +22,13 @@ from dyparse.errors import DyparseError
 
 L, D, *_ = study.PARTS
 Differences = Mapping[str, float]  # by treebank
+Pops = Mapping[str, Counter[str]]  # by move
 LEFT_BUFFER, RIGHT_BUFFER, LEFT_NONPROJECTIVE, RIGHT_NONPROJECTIVE = study.PARTS[2:]
 PROJECTIVE = (LEFT_BUFFER, RIGHT_BUFFER)
 NONPROJECTIVE = (LEFT_NONPROJECTIVE, RIGHT_NONPROJECTIVE)
 HUNGARIAN, TURKISH = study.HUNGARIAN, study.TURKISH
+BOTH = (STATIC, REPLAY)
+TABLE = "<!-- findings -->"
 
 
 def of(
@@ -72,9 +76,8 @@ def better_of(systems: Sequence[str], exploration: str) -> str:
 @cache
 def counts(system: str, exploration: str, seeds: tuple[int, ...] = THREE) -> dict[str, Any]:
     """The counts of errors over treebanks and seeds."""
-    training = (system, exploration)
-    found = study.runs(Planned("A", training, training, seeds=seeds), training, study.SIX)
-    return summed([run.analysis for run in found if run])
+    found = study.runs("A", (system, exploration), study.SIX, seeds)
+    return summed(run.analysis for run in found if run)
 
 
 @cache
@@ -89,29 +92,21 @@ def precision(system: str, exploration: str, move: str) -> str:
     return "–" if found is None else f"{found:.1f}"
 
 
-def pops(system: str, exploration: str) -> dict[str, Counter[str]]:
-    """The pops counted, by move, over five seeds."""
-    found = counts(system, exploration, FIVE)["pops"]
+def pops(exploration: str) -> Pops:
+    """The pops of nonmonotonic that were counted, by move."""
+    found = counts("nonmonotonic", exploration)["pops"]
     return {move: Counter(of_move) for move, of_move in found.items()}
 
 
-def seconds(system: str, exploration: str) -> float:
-    """Of training, over treebanks and seeds."""
-    training = (system, exploration)
-    found = study.runs(Planned("A", training, training), training, study.SIX)
-    return sum(epoch["seconds"] for run in found if run for epoch in run.curve)
-
-
-def repairs_made(exploration: str) -> str:
+def repairs_made(found: Pops) -> str:
     """How many of the pops counted were repairs."""
-    found = sum(pops("nonmonotonic", exploration).values(), Counter())
-    made, counted = found["right"] + found["wrong"], found.total() - found["neither"]
+    total = sum(found.values(), Counter())
+    made, counted = total["right"] + total["wrong"], total.total() - total["neither"]
     return f"{made:,} of {counted:,} pops counted, {100 * made / counted:.2f} %"
 
 
-def repairs_right(exploration: str) -> str:
+def repairs_right(found: Pops) -> str:
     """The share of right ones among repairs, by move."""
-    found = pops("nonmonotonic", exploration)
     texts = []
     for move in ("LEFT", "REDUCE"):
         right, made = found[move]["right"], found[move]["right"] + found[move]["wrong"]
@@ -120,10 +115,10 @@ def repairs_right(exploration: str) -> str:
     return " and ".join(texts) + " are right"
 
 
-def repairs_missed(exploration: str) -> str:
+def repairs_missed(found: Pops) -> str:
     """The share of right repairs that were not made."""
-    found = sum(pops("nonmonotonic", exploration).values(), Counter())
-    missed, wanted = found["missed"], found["missed"] + found["right"]
+    total = sum(found.values(), Counter())
+    missed, wanted = total["missed"], total["missed"] + total["right"]
     return f"{missed:,} of {wanted:,}, {100 * missed / wanted:.1f} %"
 
 
@@ -174,91 +169,146 @@ def nonprojective(system: str) -> str:
     return f"{name} precision {right}, recall {found['recall']:.1f}"
 
 
-def times(system: str, exploration: str, base: str, base_exploration: str) -> str:
-    """Seconds of training, as a ratio."""
-    return f"{seconds(system, exploration) / seconds(base, base_exploration):.2f}"
-
-
 def scores(exploration: str, system: str) -> str:
     """What a training gains in UAS and in LAS."""
     uas = gain(system, exploration, metric="uas")
     return f"UAS {mean_of(uas)}, LAS {shown(gain(system, exploration))}"
 
 
-def here() -> list[str]:
-    """The figures for each claim, in the order of the table."""
-    explore, both = gain("arc_eager", EXPLORE), over_arc_eager("nonmonotonic", REPLAY, FIVE)
-    attardi, covington = gain("attardi", EXPLORE), gain("covington", EXPLORE)
-    return [
-        # Goldberg & Nivre 2012
-        f"LAS {shown(gain('arc_eager', AMBIGUITY, THREE))}; buffer "
-        f"{mean_of(gain('buffer', AMBIGUITY, THREE))}, covington "
-        f"{mean_of(gain('covington', AMBIGUITY, THREE))}",
-        f"LAS {shown(explore)}; dagger_replay {shown(gain('arc_eager', REPLAY))}",
-        f"over ambiguity LAS {shown(of(('arc_eager', EXPLORE), ('arc_eager', AMBIGUITY)))}",
-        f"explore, LAS: Hungarian {signed(explore[HUNGARIAN])}, Turkish "
-        f"{signed(explore[TURKISH])}; least {extreme(explore, min)}",
-        # Honnibal et al. 2013
-        f"over arc_eager, both with dagger_replay, LAS: L {shown(over_arc_eager(L, REPLAY))}, D "
-        f"{shown(over_arc_eager(D, REPLAY))}",
-        f"L+D {shown(both)}",
-        "all of these are on test data",
-        f"L+D from {extreme(both, min)} to {extreme(both, max)}",
-        repairs_made(REPLAY),
-        repairs_right(REPLAY),
-        repairs_missed(REPLAY),
-        f"static training: {repairs_right(STATIC)}",
-        "not tried",
-        # Fernández-González & Gómez-Rodríguez 2012
-        f"the move that is better on test, LAS: static {better_of(PROJECTIVE, STATIC)}, "
-        f"dagger_replay {better_of(PROJECTIVE, REPLAY)}",
-        "LAS: " + "; ".join(each(PROJECTIVE, exploration) for exploration in (STATIC, REPLAY)),
-        "arcs of length 1 go left more often in all six training sets (26 to 32 % of all words "
-        "against 7 to 21 %), so `RIGHT_BUFFER` should fit; it is better than `LEFT_BUFFER` on "
-        + " and ".join(f"{right_is_better(e)} with {e}" for e in (STATIC, REPLAY)),
-        f"static: `RIGHT` {precision('arc_eager', STATIC, 'RIGHT')}, with `LEFT_BUFFER` "
-        f"{precision(LEFT_BUFFER, STATIC, 'RIGHT')}; `LEFT` "
-        f"{precision('arc_eager', STATIC, 'LEFT')}, with `RIGHT_BUFFER` "
-        f"{precision(RIGHT_BUFFER, STATIC, 'LEFT')}",
-        "; ".join(precision_of_moves(exploration) for exploration in (STATIC, REPLAY)),
-        f"the move that is better on test, LAS: static {better_of(NONPROJECTIVE, STATIC)}, "
-        f"dagger_replay {better_of(NONPROJECTIVE, REPLAY)}",
-        "LAS: " + "; ".join(each(NONPROJECTIVE, exploration) for exploration in (STATIC, REPLAY)),
-        f"`LEFT_NONPROJECTIVE` with dagger_replay: {projective_change(LEFT_NONPROJECTIVE)}",
-        "dagger_replay: " + "; ".join(map(nonprojective, (*NONPROJECTIVE, "buffer"))),
-        f"all four against arc_eager, LAS: static {mean_of(over_arc_eager('buffer', STATIC))}, "
-        f"dagger_replay {mean_of(over_arc_eager('buffer', REPLAY))}",
-        "static training takes "
-        + " and ".join(times(part, STATIC, "arc_eager", STATIC) for part in NONPROJECTIVE)
-        + " of the time of arc_eager's",
-        # Gómez-Rodríguez et al. 2014
-        f"explore {scores(EXPLORE, 'attardi')}; dagger_replay {scores(REPLAY, 'attardi')}",
-        f"Hungarian, LAS: explore {signed(attardi[HUNGARIAN])}, dagger_replay "
-        f"{signed(gain('attardi', REPLAY)[HUNGARIAN])}",
-        f"{times('attardi', REPLAY, 'attardi', STATIC)} of the seconds of static training",
-        # Gómez-Rodríguez & Fernández-González 2015
-        f"explore {scores(EXPLORE, 'covington')}; dagger_replay {scores(REPLAY, 'covington')}",
-        f"LAS: explore {mean_of(covington)} against {mean_of(attardi)}, dagger_replay "
-        f"{mean_of(gain('covington', REPLAY))} against {mean_of(gain('attardi', REPLAY))}",
-    ]
+def goldberg_2012() -> dict[str, str]:
+    """Figures for the claims of Goldberg & Nivre (2012)."""
+    explore, uas = gain("arc_eager", EXPLORE), gain("arc_eager", EXPLORE, metric="uas")
+    return {
+        "Ambiguity alone gains little": (
+            f"LAS {shown(gain('arc_eager', AMBIGUITY, THREE))}; buffer "
+            f"{mean_of(gain('buffer', AMBIGUITY, THREE))}, covington "
+            f"{mean_of(gain('covington', AMBIGUITY, THREE))}"
+        ),
+        "Exploration gains a lot": (
+            f"LAS {shown(explore)}; dagger_replay {shown(gain('arc_eager', REPLAY))}"
+        ),
+        "The gain comes from exploration": (
+            f"over ambiguity LAS {shown(of(('arc_eager', EXPLORE), ('arc_eager', AMBIGUITY)))}"
+        ),
+        "Some languages gain nothing": (
+            f"Hungarian LAS {signed(explore[HUNGARIAN])}, UAS {signed(uas[HUNGARIAN])}; Turkish "
+            f"{signed(explore[TURKISH])}, {signed(uas[TURKISH])}; least LAS {extreme(explore, min)}"
+        ),
+    }
+
+
+def honnibal_2013() -> dict[str, str]:
+    """Figures for the claims of Honnibal, Goldberg & Johnson (2013)."""
+    both = over_arc_eager("nonmonotonic", REPLAY, FIVE)
+    return {
+        "L and D each help": (
+            "over arc_eager, both with dagger_replay, LAS: "
+            f"L {shown(over_arc_eager(L, REPLAY))}, D {shown(over_arc_eager(D, REPLAY))}"
+        ),
+        "Their gains add up": f"L+D {shown(both)}",
+        "The gain holds on test data": "all of these are on test data",
+        "It holds across languages": f"L+D from {extreme(both, min)} to {extreme(both, max)}",
+        "Repairs are rare": repairs_made(pops(REPLAY)),
+        "Repairs are mostly right": repairs_right(pops(REPLAY)),
+        "Most chances to repair are missed": repairs_missed(pops(REPLAY)),
+        "Repairs need dynamic training": (
+            "static training: LAS over arc_eager "
+            f"{shown(over_arc_eager('nonmonotonic', STATIC, FIVE))}; {repairs_right(pops(STATIC))}"
+        ),
+        "Training should prefer monotonic moves": "",
+    }
+
+
+def fernandez_2012() -> dict[str, str]:
+    """Figures for the claims of Fernández-González & Gómez-Rodríguez (2012)."""
+    all_four = [mean_of(over_arc_eager("buffer", exploration)) for exploration in BOTH]
+    return {
+        "One projective buffer move helps, if it is the right one": (
+            "the move that is better on test, LAS: "
+            + ", ".join(f"{e} {better_of(PROJECTIVE, e)}" for e in BOTH)
+        ),
+        "The wrong one hurts": "LAS: " + "; ".join(each(PROJECTIVE, e) for e in BOTH),
+        "The right one goes against the main direction of arcs of length 1": (
+            "`RIGHT_BUFFER` should fit all six (see below); it is better than `LEFT_BUFFER` on "
+            + " and ".join(f"{right_is_better(e)} with {e}" for e in BOTH)
+        ),
+        "It makes the standard move of the other direction more precise": (
+            f"static: `RIGHT` {precision('arc_eager', STATIC, 'RIGHT')}, with `LEFT_BUFFER` "
+            f"{precision(LEFT_BUFFER, STATIC, 'RIGHT')}; `LEFT` "
+            f"{precision('arc_eager', STATIC, 'LEFT')}, with `RIGHT_BUFFER` "
+            f"{precision(RIGHT_BUFFER, STATIC, 'LEFT')}"
+        ),
+        "Buffer moves are the most precise ones": "; ".join(map(precision_of_moves, BOTH)),
+        "One non-projective buffer move helps everywhere": (
+            "the move that is better on test, LAS: "
+            + ", ".join(f"{e} {better_of(NONPROJECTIVE, e)}" for e in BOTH)
+        ),
+        "`LEFT_NONPROJECTIVE` is mostly the better one": (
+            "LAS: " + "; ".join(each(NONPROJECTIVE, e) for e in BOTH)
+        ),
+        "It helps projective arcs too": (
+            f"`LEFT_NONPROJECTIVE` with dagger_replay: {projective_change(LEFT_NONPROJECTIVE)}"
+        ),
+        "It finds few non-projective arcs, but precisely": (
+            "dagger_replay: " + "; ".join(map(nonprojective, (*NONPROJECTIVE, "buffer")))
+        ),
+        "Both moves of a pair are worse than one": (
+            f"all four against arc_eager, LAS: static {all_four[0]}, dagger_replay {all_four[1]}"
+        ),
+        "Non-projective moves cost some time": "",
+    }
+
+
+def gomez_2014() -> dict[str, str]:
+    """Figures for the claims of Gómez-Rodríguez, Sartorio & Satta (2014)."""
+    explore, replay = (gain("attardi", e)[HUNGARIAN] for e in (EXPLORE, REPLAY))
+    return {
+        "Attardi's system gains from a dynamic oracle": (
+            f"explore {scores(EXPLORE, 'attardi')}; dagger_replay {scores(REPLAY, 'attardi')}"
+        ),
+        "But not in Basque and Hungarian": (
+            f"Hungarian, LAS: explore {signed(explore)}, dagger_replay {signed(replay)}"
+        ),
+        "Its dynamic training is slow": "",
+    }
+
+
+def gomez_2015() -> dict[str, str]:
+    """Figures for the claims of Gómez-Rodríguez & Fernández-González (2015)."""
+    pairs = (
+        f"{e} {mean_of(gain('covington', e))} against {mean_of(gain('attardi', e))}"
+        for e in (EXPLORE, REPLAY)
+    )
+    return {
+        "Covington's system gains from a dynamic oracle": (
+            f"explore {scores(EXPLORE, 'covington')}; dagger_replay {scores(REPLAY, 'covington')}"
+        ),
+        "It gains more than Attardi's": f"LAS: {', '.join(pairs)}",
+    }
 
 
 def with_figures(page: str) -> str:
-    """The page with the last cell of each line of its last table filled in.
+    """The page with the last cell of each line of its table of findings filled in.
 
     As it is while grid A is unfinished.
     """
     families = (study.PRIMARY, study.OTHER_TRAININGS, study.OF_PARTS)
-    if not all(differences for plans in families for differences in map(study.differences, plans)):
+    if not all(map(study.differences, itertools.chain(*families))):
         return page
-    start, mark, table = page.partition("<!-- findings -->\n")
-    figures = iter(here())
-    lines = [
-        f"{line.rstrip('| ').rpartition(' | ')[0]} | {next(figures)} |"
-        if re.match(r"\| \d", line)
-        else line
-        for line in table.split("\n")
-    ]
-    if len(list(figures)):
-        raise DyparseError("docs/papers.md: findings.py has figures for more claims than its table")
-    return start + mark + "\n".join(lines)
+    papers = (goldberg_2012, honnibal_2013, fernandez_2012, gomez_2014, gomez_2015)
+    return filled_in(page, {claim: text for paper in papers for claim, text in paper().items()})
+
+
+def filled_in(page: str, figures: Mapping[str, str]) -> str:
+    """The page with figures in the last cell of the lines of these claims."""
+    lines, open_claims = page.split("\n"), set(figures)
+    for number in range(lines.index(TABLE), len(lines)):
+        cells = lines[number].split(" | ")
+        if len(cells) > 1 and cells[1] in figures:
+            open_claims.remove(cells[1])
+            lines[number] = " | ".join([*cells[:-1], f"{figures[cells[1]] or '–'} |"])
+        elif re.match(r"\| \d", lines[number]):
+            raise DyparseError(f"docs/papers.md, line {number + 1}: findings.py has no such claim")
+    if open_claims:
+        raise DyparseError(f"docs/papers.md: no line for {', '.join(sorted(open_claims))}")
+    return "\n".join(lines)

@@ -47,11 +47,10 @@ Made = Mapping[str, Table | str | None]
 def origin(results: Sequence[RunResult]) -> str:
     """The code that some results were measured with, and whether it is still the same."""
     versions = sorted({result.versions["dyparse"] for result in results})
-    commits = sorted({result.commit for result in results if result.commit})
-    place = f"version {', '.join(versions)}, {plural(commits)}" if commits else "an earlier version"
+    commits = plural(sorted({result.commit for result in results}))
     is_stale = any(r.sources != training_sources(r.cell, r.setting) for r in results)
     since = "; the code that decides training has changed since" if is_stale else ""
-    return f"Results of {place}{since}.\n"
+    return f"Results of version {', '.join(versions)}, {commits}{since}.\n"
 
 
 def origins() -> dict[str, str | None]:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from dyparse.comparison.power import detectable, error_of_seeds
 from dyparse.comparison.significance import (
-    SIGNIFICANT,
     Counts,
     Difference,
     Pair,
@@ -107,10 +106,12 @@ def results(grid: str) -> dict[tuple[Training, str, int], RunResult]:
     return {((c.system, c.exploration), c.treebank, c.seed): result for c, result in cells}
 
 
-def runs(planned: Planned, training: Training, treebanks: Sequence[str]) -> list[RunResult | None]:
+def runs(
+    grid: str, training: Training, treebanks: Sequence[str], seeds: Sequence[int]
+) -> list[RunResult | None]:
     """The runs of a training on these treebanks, None for one that is missing."""
-    found = results(planned.grid)
-    return [found.get((training, *place)) for place in product(treebanks, planned.seeds)]
+    found = results(grid)
+    return [found.get((training, *place)) for place in product(treebanks, seeds)]
 
 
 def counts(found: Sequence[RunResult], metric: str) -> Counts:
@@ -131,7 +132,10 @@ def pairs_of(planned: Planned) -> dict[str, Pair]:
     """The counts of both sides by treebank; empty if a cell is missing."""
     found = {}
     for treebank in planned.treebanks:
-        base, new = (runs(planned, side, [treebank]) for side in (planned.base, planned.new))
+        base, new = (
+            runs(planned.grid, side, [treebank], planned.seeds)
+            for side in (planned.base, planned.new)
+        )
         if None in base or None in new:
             return {}
         sides = ([run for run in side if run] for side in (base, new))
@@ -213,11 +217,6 @@ ELSEWHERE = (
     ),
     against_static("E", "arc_eager", REPLAY, (LINES,), THREE),
 )
-
-
-def is_certain(p: float | None) -> bool:
-    """Whether a corrected p-value is small enough."""
-    return p is not None and p < SIGNIFICANT
 
 
 def name(system: str) -> str:

@@ -18,7 +18,7 @@ MARGIN = 0.03
 
 
 def rows() -> list[tuple[str, list[Outcome]]]:
-    """A name and the outcomes of each row, primary ones first; None of an unfinished grid."""
+    """A name and the outcomes of each row, primary ones first; unfinished grids have none."""
     by_name: dict[str, list[Outcome]] = {}
     found = [*study.family(study.PRIMARY), *study.family(study.OTHER_TRAININGS)]
     for one in found:
@@ -39,7 +39,10 @@ def figure(found: Sequence[tuple[str, list[Outcome]]]) -> Plot:
     from matplotlib.lines import Line2D
 
     with matplotlib.rc_context(STYLE):
-        places = [number + BETWEEN * (", " in name) for number, (name, _) in enumerate(found)]
+        places = [
+            number + BETWEEN * (outcomes[0].planned.grid != "A")
+            for number, (_, outcomes) in enumerate(found)
+        ]
         canvas = Figure((7.0, 0.8 + 0.36 * (max(places) + 1)), layout="constrained")
         axes = canvas.subplots()
         axes.axvline(0, color=ZERO, linewidth=0.9)
