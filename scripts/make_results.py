@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import study
@@ -31,7 +32,7 @@ from dyparse.comparison.report.figures import plots
 from dyparse.comparison.report.table import Table
 from dyparse.errors import DyparseError
 from dyparse.evaluation.provenance import training_sources
-from dyparse.evaluation.run_result import RunResult
+from dyparse.evaluation.run_result import Cell, RunResult
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.entry import clear_errors
 
@@ -41,6 +42,8 @@ FIGURE = DOCS / "figures" / "static_vs_dynamic.svg"  # of README.md
 FIGURES = ("learning_curves", "propagation")
 NOT_MEASURED = "Not measured yet.\n"
 
+HASHES: dict[tuple[Cell, str], str] = {}  # of `sources_now`
+
 Made = Mapping[str, Table | str | None]
 
 
@@ -48,9 +51,17 @@ def origin(results: Sequence[RunResult]) -> str:
     """The code that some results were measured with, and whether it is still the same."""
     versions = sorted({result.versions["dyparse"] for result in results})
     commits = plural(sorted({result.commit for result in results}))
-    is_stale = any(r.sources != training_sources(r.cell, r.setting) for r in results)
+    is_stale = any(result.sources != sources_now(result) for result in results)
     since = "; the code that decides training has changed since" if is_stale else ""
     return f"Results of version {', '.join(versions)}, {commits}{since}.\n"
+
+
+def sources_now(result: RunResult) -> str:
+    """Today's hash of the sources of a training; the same for all treebanks and seeds."""
+    choices = (replace(result.cell, treebank="", seed=0), result.setting_name)
+    if choices not in HASHES:
+        HASHES[choices] = training_sources(result.cell, result.setting)
+    return HASHES[choices]
 
 
 def origins() -> dict[str, str | None]:

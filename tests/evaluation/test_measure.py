@@ -190,6 +190,15 @@ def test_the_result_of_a_run_has_its_scores_but_no_word_of_the_treebank(tmp_path
     assert [s.head for s in parsed] == [s.head for s in parser.parse(splits["test"])]
 
 
+def test_the_result_of_a_run_has_the_accuracy_of_its_tags(tmp_path):
+    parser = fresh_parser(DEV, heads=["labels", "upos"])
+    result = kept(tmp_path, parser, {"train": DEV[:3], "dev": DEV[3:9], "test": DEV[9:15]})
+    gold, parsed = DEV[9:15], parser.parse(DEV[9:15])
+    right = sum(a == b for g, p in zip(gold, parsed, strict=True) for a, b in zip(g.upos, p.upos))
+    assert result.test["upos_accuracy"] == pytest.approx(100 * right / sum(map(len, gold)))
+    assert "upos_accuracy" in result.dev
+
+
 def test_without_a_test_split_dev_takes_its_place(tmp_path, parser):
     result = kept(tmp_path, parser, {"train": DEV[:3], "dev": DEV[3:9]})
     assert result.split == "dev"
