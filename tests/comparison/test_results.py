@@ -17,7 +17,7 @@ from dyparse.evaluation.provenance import training_sources
 from dyparse.evaluation.run_result import finished_results
 
 STUDY = PROJECT / "docs" / "study"
-CELLS = {"A": 450 + 90 + 216, "D": 27, "E": 6}  # of the finished grids of the protocol
+CELLS = {"A": 450 + 90 + 216, "D": 27}  # of the finished grids of the protocol
 
 
 @pytest.fixture(scope="module", autouse=True)
