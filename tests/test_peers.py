@@ -274,6 +274,10 @@ def test_a_line_of_dyparse_says_what_its_model_reads():
     default, gold_tags = dyparse_itself.rows(["default", "gold_tags"])
     assert default.reads == "words, subwords, characters"
     assert gold_tags.reads == "words, subwords, UPOS"
+    options = ["encoder.pretrained=DIR", "encoder.features=[subword,upos]"]
+    (frozen,) = dyparse_itself.rows([" ".join(["frozen", *options])])
+    assert (frozen.name, frozen.reads) == ("dyparse-frozen", "subwords, UPOS")
+    assert frozen.options == {"overrides": ["experiment=frozen", *options]}
 
 
 def test_udpipe_without_tags_does_not_read_them(tmp_path):

@@ -22,8 +22,14 @@ FEATURES = {"word": "words", "subword": "subwords", "character": "characters"}
 
 
 def rows(names: list[str]) -> tuple[Row, ...]:
-    """Lines of the table: the default, and experiments by their names in conf/experiment."""
-    overrides = {name: [] if name == DEFAULT else [f"experiment={name}"] for name in names}
+    """Lines of the table: the default, and experiments by their names in conf/experiment.
+
+    After a name and a space, more options may follow: `finetuned encoder.pretrained=DIR`.
+    """
+    overrides = {}
+    for name, *options in map(str.split, names):
+        experiment = [] if name == DEFAULT else [f"experiment={name}"]
+        overrides[name] = [*experiment, *options]
     return tuple(
         Row(f"dyparse-{name}", f"dyparse, {name}", reads(given), {"overrides": given})
         for name, given in overrides.items()

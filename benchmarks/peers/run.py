@@ -70,8 +70,9 @@ def command_line() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="experiments of dyparse to train (default: gold_tags and fast_gold_tags for words, "
-        "none for text); ratios are relative to the first",
+        help="experiments of dyparse to train, in quotes with options: 'finetuned "
+        "encoder.pretrained=DIR' (default: gold_tags and fast_gold_tags for words, none for text); "
+        "ratios are relative to the first",
     )
     add_text_options(options)
     options.add_argument(
