@@ -229,7 +229,7 @@ def fernandez_2012() -> dict[str, str]:
         ),
         "The wrong one hurts": "LAS: " + "; ".join(each(PROJECTIVE, e) for e in BOTH),
         "The right one goes against the main direction of arcs of length 1": (
-            "`RIGHT_BUFFER` should fit all six (see below); it is better than `LEFT_BUFFER` on "
+            "`RIGHT_BUFFER` should fit all six (see above); it is better than `LEFT_BUFFER` on "
             + " and ".join(f"{right_is_better(e)} with {e}" for e in BOTH)
         ),
         "It makes the standard move of the other direction more precise": (

@@ -174,10 +174,10 @@ def family(plans: tuple[Planned, ...]) -> list[Outcome]:
     p_runs = holm([d.p_seeds if d else 1.0 for d in found])
     p_sentences = holm([d.p_sentences if d else 1.0 for d in found])
     return [
-        Outcome(planned, d, differences(planned), *ps, could_find(planned, len(plans)))
+        Outcome(planned, d, differences(planned), p, q, could_find(planned, len(plans)))
         if d
         else Outcome(planned, None, {})
-        for planned, d, *ps in zip(plans, found, p_runs, p_sentences, strict=True)
+        for planned, d, p, q in zip(plans, found, p_runs, p_sentences, strict=True)
     ]
 
 

@@ -36,6 +36,7 @@ def figure(found: Sequence[tuple[str, list[Outcome]]]) -> Plot:
     """Points with intervals, a row for each system and setting."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.lines import Line2D
 
     with matplotlib.rc_context(STYLE):
@@ -43,7 +44,8 @@ def figure(found: Sequence[tuple[str, list[Outcome]]]) -> Plot:
             number + BETWEEN * (outcomes[0].planned.grid != "A")
             for number, (_, outcomes) in enumerate(found)
         ]
-        canvas = Figure((7.0, 0.8 + 0.36 * (max(places) + 1)), layout="constrained")
+        layout = ConstrainedLayoutEngine(rect=(0, 0, 1 - MARGIN, 1))  # room for the intervals
+        canvas = Figure((7.0, 0.8 + 0.36 * (max(places) + 1)), layout=layout)
         axes = canvas.subplots()
         axes.axvline(0, color=ZERO, linewidth=0.9)
         axes.grid(axis="x")
@@ -74,7 +76,6 @@ def figure(found: Sequence[tuple[str, list[Outcome]]]) -> Plot:
             for name in SHOWN
         ]
         canvas.legend(handles=handles, loc="outside upper center", ncols=2)
-        canvas.get_layout_engine().set(rect=(0, 0, 1 - MARGIN, 1))  # room for the intervals
         canvas.draw_without_rendering()
         canvas.set_layout_engine("none")
     return Plot("static_vs_dynamic", TITLE, "", canvas)
