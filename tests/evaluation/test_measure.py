@@ -194,7 +194,8 @@ def test_the_result_of_a_run_has_the_accuracy_of_its_tags(tmp_path):
     parser = fresh_parser(DEV, heads=["labels", "upos"])
     result = kept(tmp_path, parser, {"train": DEV[:3], "dev": DEV[3:9], "test": DEV[9:15]})
     gold, parsed = DEV[9:15], parser.parse(DEV[9:15])
-    right = sum(a == b for g, p in zip(gold, parsed, strict=True) for a, b in zip(g.upos, p.upos))
+    tags = [[tag for sentence in trees for tag in sentence.upos] for trees in (gold, parsed)]
+    right = sum(a == b for a, b in zip(*tags, strict=True))
     assert result.test["upos_accuracy"] == pytest.approx(100 * right / sum(map(len, gold)))
     assert "upos_accuracy" in result.dev
 
