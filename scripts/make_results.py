@@ -22,10 +22,10 @@ from study_tables import (
     ERRORS,
     MOVES,
     error_tables,
+    gains_over_static,
     grid_a,
     lost_table,
     study_tables,
-    training_table,
 )
 
 from dyparse.comparison.report.figures import plots
@@ -116,7 +116,7 @@ def contents() -> dict[Path, bytes]:
     papers = DOCS / "papers.md"
     files[papers] = with_figures(papers.read_text(encoding="utf-8")).encode()
     for page in sorted((DOCS / "explorations").glob("*.md")):
-        table = training_table(page.stem) or measured_table(study.STUDY, f"{page.stem}, set_nll")
+        table = gains_over_static(page.stem) or measured_table(study.STUDY, f"{page.stem}, set_nll")
         files[page] = filled(page, {"measured": table})
     for page in sorted((DOCS / "losses").glob("*.md")):
         table = measured_table(study.STUDY, f"dagger_replay, {page.stem}")

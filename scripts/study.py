@@ -80,7 +80,7 @@ class Outcome:
     by_treebank: dict[str, float]
     p_runs: float | None = None
     p_sentences: float | None = None
-    could_find: float | None = None  # see could_find
+    could_find: float | None = None  # LAS; see the function of this name
 
     @property
     def answer(self) -> str:

@@ -90,7 +90,7 @@ def trainings_table() -> Table:
     return family_table("trainings", ("system", "training"), rows)
 
 
-def training_table(exploration: str) -> Table | None:
+def gains_over_static(exploration: str) -> Table | None:
     """The outcomes of an exploration against static training, a row for each system."""
     found = [*study.family(study.PRIMARY), *study.family(study.OTHER_TRAININGS)]
     rows = [
@@ -182,11 +182,8 @@ def las_table() -> Table:
 
 def las_text(training: Training, treebank: str) -> str:
     """Mean and standard deviation over the seeds that there are."""
-    las = [
-        result.test["las"]
-        for (of, on, _), result in study.results("A").items()
-        if (of, on) == (training, treebank)
-    ]
+    found = study.runs("A", training, [treebank], study.FIVE)
+    las = [run.test["las"] for run in found if run]
     return spread(spread_of(las)) if las else ""
 
 
@@ -294,6 +291,7 @@ def error_tables(comparison: Comparison | None, names: Sequence[str]) -> dict[st
 
 def study_tables() -> dict[str, Table | str | None]:
     """All tables and sentences by name, but those of errors."""
+    default = default_table()
     made = (
         primary_table(),
         trainings_table(),
@@ -308,6 +306,6 @@ def study_tables() -> dict[str, Table | str | None]:
     return {
         **{table.name: table for table in made},
         "headline": headline(study.family(study.PRIMARY)),
-        "default": default_table(),
-        "default_sentence": default_sentence(default_table()),
+        "default": default,
+        "default_sentence": default_sentence(default),
     }
