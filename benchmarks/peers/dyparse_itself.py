@@ -22,18 +22,23 @@ FEATURES = {"word": "words", "subword": "subwords", "character": "characters"}
 
 
 def rows(names: list[str]) -> tuple[Row, ...]:
-    """Lines of the table: the default, and experiments by their names in conf/experiment.
+    """Lines of the table: the default, and experiments by their names in conf/experiment."""
+    return tuple(
+        Row(f"dyparse-{name}", f"dyparse, {name}", reads(given), {"overrides": given})
+        for name, given in overrides_by_name(names).items()
+    )
+
+
+def overrides_by_name(experiments: list[str]) -> dict[str, list[str]]:
+    """Options of training for each experiment.
 
     After a name and a space, more options may follow: `finetuned encoder.pretrained=DIR`.
     """
-    overrides = {}
-    for name, *options in map(str.split, names):
+    found = {}
+    for name, *options in map(str.split, experiments):
         experiment = [] if name == DEFAULT else [f"experiment={name}"]
-        overrides[name] = [*experiment, *options]
-    return tuple(
-        Row(f"dyparse-{name}", f"dyparse, {name}", reads(given), {"overrides": given})
-        for name, given in overrides.items()
-    )
+        found[name] = [*experiment, *options]
+    return found
 
 
 def reads(overrides: list[str]) -> str:

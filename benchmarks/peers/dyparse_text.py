@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dyparse_itself import DEFAULT, TrainedError, run
+from dyparse_itself import TrainedError, overrides_by_name, run
 from measurement import TEXT, Job, Measurement, Row, read_job, versions
 
 REQUIREMENTS = ()  # it runs in the environment of the driver
@@ -23,13 +23,8 @@ RESULT = "result.json"  # of a run, beside its model
 def rows(experiments: list[str], models: list[Path]) -> tuple[Row, ...]:
     """Lines of the table: experiments to train, by name, and models by directory."""
     trained = [
-        Row(
-            f"dyparse-text-{name}",
-            f"dyparse, {name}",
-            "text",
-            {"overrides": [] if name == DEFAULT else [f"experiment={name}"]},
-        )
-        for name in experiments
+        Row(f"dyparse-text-{name}", f"dyparse, {name}", "text", {"overrides": overrides})
+        for name, overrides in overrides_by_name(experiments).items()
     ]
     given = [
         Row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,9 +70,14 @@ def text_peers(options: argparse.Namespace) -> list[Peer]:
 
 def chosen(peers: list[Peer], names: list[str] | None) -> list[tuple[Peer, Row]]:
     """The lines of the table with these names, or all, in the order of the peers."""
+    require_known(peers, names or (), "--rows")
     lines = [(peer, row) for peer in peers for row in peer.rows]
-    known = [row.name for _, row in lines]
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise ConfigError(f"--rows has {', '.join(unknown)}; expected any of {', '.join(known)}")
     return [(peer, row) for peer, row in lines if names is None or row.name in names]
+
+
+def require_known(peers: list[Peer], names: Iterable[str], option: str) -> None:
+    """ConfigError if an option names a line that there is not."""
+    known = [row.name for peer in peers for row in peer.rows]
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise ConfigError(f"{option} has {', '.join(unknown)}; expected any of {', '.join(known)}")

@@ -10,29 +10,34 @@ dyparse's `default` and `fast` read no tags. Test LAS is computed by dyparse: al
 labels. With `text` UDPipe 1 learns tokens, sentences, tags, lemmas and trees from the treebank, and
 parses the raw text of test, as dyparse's models do; scores are those of CoNLL 2018.
 Results are written to a directory beside --output, one file per line of the table, so that an
-interrupted run can be resumed; failures are tried again. --output gets all results, and the table
-is printed.
+interrupted run can be resumed; failures are tried again. --output gets all results, each with the
+commit, machine and command that it comes from, and the table is printed. scripts/peers.sh has the
+runs of docs/peers.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import udpipe_text
 from environments import CACHE, InstallError, python_of
 from gold_words import GoldWords
-from lineup import PEERS, Peer, chosen, text_peers, word_peers
+from lineup import PEERS, Peer, chosen, require_known, text_peers, word_peers
 from measurement import MEASURED, Job, Row
 from peer_script import RunError, pinned, run_script
 from raw_text import RawText
 
 from dyparse.errors import ConfigError
+from dyparse.evaluation.provenance import commit, machine, training_sources
+from dyparse.evaluation.run_result import Cell
 from dyparse.runtime.atomic_files import write
 from dyparse.runtime.entry import clear_errors
 from dyparse.treebank.ud import UD
@@ -41,6 +46,8 @@ SPLITS = ("train", "dev", "test")
 MOMENTS = (1.0, 5.0, 10.0)  # CPU minutes after which test is parsed
 WORDS, TEXT = "words", "text"
 TASKS: dict[str, GoldWords | RawText] = {WORDS: GoldWords(), TEXT: RawText()}
+DYPARSE = Cell("arc_eager", "dagger_replay", "set_nll", treebank="", seed=0)  # what it trains
+OF_A_MACHINE = ("environments", "core", "peers")  # options that no other machine needs
 
 
 def main() -> None:
@@ -49,6 +56,7 @@ def main() -> None:
         peers = text_peers(options) if options.task == TEXT else word_peers(options)
         lines = chosen(peers, options.rows)
         run = Run(options)
+        require_known(peers, run.budgets, "--budget")
         results = [run.result(peer, row) for peer, row in lines]
         write(options.output, as_json({"setting": run.setting, "rows": results}))
         print_line(TASKS[options.task].table(results))
@@ -80,6 +88,13 @@ def command_line() -> argparse.ArgumentParser:
         type=float,
         default=15,
         help="CPU minutes of a training, at most (default: %(default)s)",
+    )
+    options.add_argument(
+        "--budget",
+        nargs="+",
+        default=[],
+        metavar="LINE=MINUTES",
+        help="other CPU minutes for these lines",
     )
     options.add_argument("--output", type=Path, required=True, metavar="FILE.json")
     options.add_argument("--environments", type=Path, default=CACHE, metavar="DIR", help=str(CACHE))
@@ -127,27 +142,37 @@ class Run:
         self.words = {split: sum(map(len, s)) for split, s in splits.items()}
         self.task = TASKS[options.task]
         self.files = self.task.write_inputs(splits, self.directory)
+        self.budgets = dict(map(budget, options.budget))
         self.setting = {
             "task": options.task,
             "treebank": options.name,
             "words": self.words,
-            "minutes": options.minutes,
             "seed": options.seed,
         }
 
     def result(self, peer: Peer, row: Row) -> dict[str, Any]:
         """The result of a line, from an earlier run or measured now."""
         path = self.directory / f"{row.name}.json"
-        setting = self.setting | {"options": row.options}
+        minutes = self.budgets.get(row.name, self.options.minutes)
+        setting = self.setting | {"options": row.options, "minutes": minutes}
         earlier = earlier_result(path, setting)
         if earlier:
             print_line(f"{row.name}: measured before\n")
             return earlier
         print_line(f"{row.name}: measuring\n")
         start = time.perf_counter()
-        about = {"row": row.name, "title": row.title, "reads": row.reads, "setting": setting}
+        about = {
+            "row": row.name,
+            "title": row.title,
+            "reads": row.reads,
+            "setting": setting,
+            "commit": commit(),
+            "sources": training_sources(DYPARSE, {}),
+            "machine": machine(),
+            "command": command_of(self.options, row, minutes),
+        }
         try:
-            result = about | self.measure(peer, row)
+            result = about | self.measure(peer, row, minutes)
         except (InstallError, RunError) as error:
             result = about | {"failed": str(error)}
             print_line(f"{row.name}: failed: {error}\n")
@@ -155,7 +180,7 @@ class Run:
         write(path, as_json(result))
         return result
 
-    def measure(self, peer: Peer, row: Row) -> dict[str, Any]:
+    def measure(self, peer: Peer, row: Row, minutes: float) -> dict[str, Any]:
         """Run the script of a peer in its environment; its measurements, with scores."""
         python = python_of(peer.name, peer.requirements, self.options.environments)
         directory = self.directory / row.name
@@ -168,14 +193,14 @@ class Run:
             train_words=self.words["train"],
             test_words=self.words["test"],
             directory=str(directory),
-            minutes=self.options.minutes,
-            moments=[moment for moment in MOMENTS if moment <= self.options.minutes],
+            minutes=minutes,
+            moments=[moment for moment in MOMENTS if moment <= minutes],
             parse_seconds=self.options.parse_seconds,
             seed=self.options.seed,
         )
         job.save(directory / "job.json")
         command = [*pinned(self.options.core), str(python), str(peer.script)]
-        run_script([*command, str(directory / "job.json")], directory, self.options.minutes)
+        run_script([*command, str(directory / "job.json")], directory, minutes)
         measured: dict[str, Any] = json.loads((directory / MEASURED).read_text(encoding="utf-8"))
         for found in (*measured["snapshots"], measured["end"], *measured.get("others", [])):
             found |= self.task.scores(self.test, directory / found.pop("trees"))
@@ -195,6 +220,34 @@ def earlier_result(path: Path, setting: dict[str, Any]) -> dict[str, Any] | None
             "remove it or choose another --output"
         )
     return result
+
+
+def budget(text: str) -> tuple[str, float]:
+    """The line and the minutes in `LINE=MINUTES`."""
+    line, _, minutes = text.partition("=")
+    try:
+        return line, float(minutes)
+    except ValueError as error:
+        raise ConfigError(f"--budget has {text}, expected LINE=MINUTES") from error
+
+
+def command_of(options: argparse.Namespace, row: Row, minutes: float) -> str:
+    """The command that measures one line again; places are those of the docs."""
+    same = {"root": "ud", "rows": [row.name], "minutes": minutes, "output": options.output.name}
+    given = {k: v for k, v in vars(options).items() if k not in (*OF_A_MACHINE, "budget")} | same
+    return shlex.join(["python", "benchmarks/peers/run.py", *words_of(given)])
+
+
+def words_of(given: dict[str, Any]) -> Iterator[str]:
+    """Options as words of a command line, without those that have their default."""
+    parser = command_line()
+    for name, value in given.items():
+        if value == parser.get_default(name):
+            continue
+        yield f"--{name.replace('_', '-')}"
+        if value is not True:
+            values = value if isinstance(value, list) else [value]
+            yield from (f"{v:g}" if isinstance(v, float) else str(v) for v in values)
 
 
 def as_json(content: Any) -> bytes:

@@ -30,6 +30,7 @@ def options(tmp_path, treebank):
         output=tmp_path / "out" / "all.json",
         environments=tmp_path / "environments",
         minutes=0.001,
+        budget=[],
         core=None,
         parse_seconds=0.001,
         seed=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import run as driver
 import spacy_arc_eager
 from environments import InstallError, call, filled_in, python_of
 from helpers.peers import PEERS
-from helpers.tiny import sample
+from helpers.tiny import PROJECT, sample
 from measurement import Row
 from peer_script import environment, error_message
 from table import markdown
@@ -63,6 +64,28 @@ def test_the_result_of_a_peer_is_scored_and_saved(tmp_path, options):
     assert found["parsing"]["conllu"] > 0
     assert found["model_bytes"] == 5
     assert 1_000_000 < found["peak_bytes"] < 500_000_000
+
+
+def test_a_result_names_its_commit_machine_and_command(tmp_path, options):
+    found = driver.Run(options).result(fake_peer(tmp_path), ROW)
+    assert all(found[name] for name in ("commit", "sources", "machine"))
+    program, *words = shlex.split(found["command"])[1:]
+    again = driver.command_line().parse_args(words)
+    assert (PROJECT / program).samefile(driver.__file__)
+    assert (again.root, str(again.output)) == ("ud", "all.json")  # no place on this machine
+    assert (again.name, again.rows, again.minutes) == ("UD_Fake-Tiny", ["fake"], 0.001)
+    assert "--seed" not in words  # the default
+
+
+def test_a_line_may_have_minutes_of_its_own(tmp_path, options):
+    options.budget = ["other=7", "fake=0.002"]
+    found = driver.Run(options).result(fake_peer(tmp_path), ROW)
+    assert found["end"]["reason"] == "stopped after 0.002 CPU minutes"
+    assert "--minutes 0.002" in found["command"]
+    assert "--budget" not in found["command"]
+    options.budget = ["fake"]
+    with pytest.raises(ConfigError, match="--budget has fake, expected LINE=MINUTES"):
+        driver.Run(options)
 
 
 def test_a_saved_result_is_not_measured_again(tmp_path, options):
@@ -141,6 +164,8 @@ def test_lines_are_chosen_by_name():
     assert len(driver.chosen(peers, None)) == sum(len(peer.rows) for peer in peers)
     with pytest.raises(ConfigError, match="--rows has nothing; expected any of udpipe-static, "):
         driver.chosen(peers, ["nothing", "spacy"])
+    with pytest.raises(ConfigError, match="--budget has supr; expected any of "):
+        driver.require_known(peers, {"supr": 60.0, "spacy": 5.0}, "--budget")
 
 
 def test_spacy_is_trained_and_parses_test(options, treebank):
