@@ -174,15 +174,28 @@ def las_table() -> Table:
     rows = []
     for system in (*study.SYSTEMS, *study.PARTS):
         for exploration in (study.STATIC, study.AMBIGUITY, study.EXPLORE, study.REPLAY):
-            texts = [las_text((system, exploration), treebank) for treebank in study.SIX]
+            texts = [las_text("A", (system, exploration), treebank) for treebank in study.SIX]
             if any(texts):
                 rows.append((study.name(system), exploration, *texts))
     return Table("las", "LAS", ("system", "training", *map(study.short, study.SIX)), rows)
 
 
-def las_text(training: Training, treebank: str) -> str:
+def elsewhere_las_table() -> Table:
+    """LAS by treebank of the comparisons beside grid A whose cells are all there."""
+    finished = [planned for planned in study.ELSEWHERE if study.pairs_of(planned)]
+    sides = dict.fromkeys((p.grid, side) for p in finished for side in (p.base, p.new))
+    treebanks = (*study.SIX, study.EWT)
+    rows = [
+        (WHERE[grid], *side, *(las_text(grid, side, treebank) for treebank in treebanks))
+        for grid, side in sides
+    ]
+    header = ("model and data", "system", "training", *map(study.short, study.SIX), "English, EWT")
+    return Table("elsewhere_las", "LAS", header, rows, text_columns=3)
+
+
+def las_text(grid: str, training: Training, treebank: str) -> str:
     """Mean and standard deviation over the seeds that there are."""
-    found = study.runs("A", training, [treebank], study.FIVE)
+    found = study.runs(grid, training, [treebank], study.FIVE)
     las = [run.test["las"] for run in found if run]
     return spread(spread_of(las)) if las else ""
 
@@ -298,6 +311,7 @@ def study_tables() -> dict[str, Table | str | None]:
         scores_table(),
         parts_table(),
         elsewhere_table(),
+        elsewhere_las_table(),
         by_treebank_table(),
         las_table(),
         systems_table(),
