@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from dyparse.comparison.significance import SIGNIFICANT, least_p
+from dyparse.comparison.significance import SIGNIFICANT, least_p, variance_of_seeds
 
 POWER = 0.8
 PRECISION = 1e-12
@@ -16,22 +16,12 @@ PRECISION = 1e-12
 def error_of_seeds(by_treebank: Sequence[NDArray[np.float64]]) -> tuple[float, float] | None:
     """Standard error of the mean difference over treebanks, from pairs of runs, and its degrees of
     freedom (Satterthwaite 1946). None without a treebank that has two pairs.
-
-    v = Σ var / S over treebanks,  freedom = v² / Σ ((var / S)² / (S − 1))
-
-    A treebank with a single pair of runs is taken to vary as the others do.
     """
-    several = [pairs for pairs in by_treebank if len(pairs) > 1]
-    if not several:
+    if all(len(pairs) < 2 for pairs in by_treebank):
         return None
-    variance = [float(pairs.var(ddof=1)) for pairs in several]
-    usual = float(np.mean(variance))
-    total = sum(v / len(pairs) for v, pairs in zip(variance, several, strict=True))
-    uncertainty = sum(
-        (v / len(pairs)) ** 2 / (len(pairs) - 1) for v, pairs in zip(variance, several, strict=True)
-    )
-    freedom = total**2 / uncertainty if uncertainty else math.inf
-    total += usual * (len(by_treebank) - len(several))
+    found = variance_of_seeds(by_treebank)
+    total = float(found.means.sum())
+    freedom = total**2 / found.uncertainty if found.uncertainty else math.inf
     return math.sqrt(total) / len(by_treebank), freedom
 
 

@@ -158,29 +158,55 @@ def confidence_interval(
     f = (Σ v)² / Σ (v_seeds² / (S − 1)),  v = v_sentences + v_seeds
 
     The interaction of sentence and seed is in both variances, so the interval is rather too wide
-    than too narrow. On a treebank with a single pair of runs it ignores the seeds.
+    than too narrow. A treebank with a single pair of runs is taken to vary as the others do; where
+    none has two, the interval ignores the seeds.
     """
     _require(resamples, level)
     rng = np.random.default_rng(seed)
     matched = in_common(pairs)
-    mean, change = 0.0, np.zeros(resamples)
-    variance, uncertainty = 0.0, 0.0
-    for base, new in matched:
-        by_seed = new.scores - base.scores  # [S]
-        from_sentences = _resampled_sentences(base, new, resamples, rng) - by_seed.mean()
-        from_seeds = _resampled_seeds(by_seed, resamples, rng) - by_seed.mean()
-        mean += by_seed.mean() / len(matched)
+    by_seed = [new.scores - base.scores for base, new in matched]  # [S] of each treebank
+    of_seeds = variance_of_seeds(by_seed)
+    change, variance = np.zeros(resamples), float(of_seeds.means.sum())
+    for (base, new), differences, v in zip(matched, by_seed, of_seeds.means, strict=True):
+        from_sentences = _resampled_sentences(base, new, resamples, rng) - differences.mean()
+        from_seeds = (
+            _resampled_seeds(differences, resamples, rng) - differences.mean()
+            if len(differences) > 1
+            else rng.normal(0, math.sqrt(v), resamples)
+        )
         change += (from_sentences + from_seeds) / len(matched)
         variance += float(from_sentences.var())
-        if len(by_seed) > 1:
-            variance_of_seeds = float(by_seed.var(ddof=1)) / len(by_seed)
-            variance += variance_of_seeds
-            uncertainty += variance_of_seeds**2 / (len(by_seed) - 1)
-    if uncertainty > 0:
-        freedom = variance**2 / uncertainty
+    if of_seeds.uncertainty > 0:
+        freedom = variance**2 / of_seeds.uncertainty
         change *= np.sqrt(freedom / rng.chisquare(freedom, resamples))
+    mean = np.mean([differences.mean() for differences in by_seed])
     low, high = np.quantile(mean + change, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class SeedVariance:
+    """How much the mean differences on treebanks vary with the seeds."""
+
+    means: Floats  # [treebanks]: variance of the mean over pairs of runs; all 0 if it is not known
+    uncertainty: float  # Σ v² / (S − 1): the sum of `means`, squared, over it is its freedom
+
+
+def variance_of_seeds(by_seed: Sequence[Floats]) -> SeedVariance:
+    """From the differences of each treebank's pairs of runs, [S].
+
+    A treebank with a single pair is taken to vary as those with several do on average.
+    """
+    sizes = np.array([len(differences) for differences in by_seed])
+    several = sizes > 1
+    if not several.any():
+        return SeedVariance(np.zeros(len(by_seed)), 0.0)
+    of_one = np.array([d.var(ddof=1) if len(d) > 1 else np.nan for d in by_seed])
+    means = np.where(several, of_one, np.nanmean(of_one)) / sizes
+    singles = (~several).sum() / several.sum()  # single pairs that each of the others stands for
+    known, S = of_one[several], sizes[several]
+    uncertainty = (((1 / S + singles) * known) ** 2 / (S - 1)).sum()
+    return SeedVariance(means, float(uncertainty))
 
 
 def permutation_test(

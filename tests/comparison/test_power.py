@@ -23,13 +23,14 @@ def test_the_error_is_that_of_a_mean_over_treebanks():
     error, freedom = error_of_seeds(list(values))
     assert error == pytest.approx(np.sqrt((values.var(1, ddof=1) / 5).sum()) / 6)
     assert 4 <= freedom <= 24
-    assert error_of_seeds([values[0]]) == (pytest.approx(values[0].std(ddof=1) / 5**0.5), 4)
+    assert error_of_seeds([values[0]]) == pytest.approx((values[0].std(ddof=1) / 5**0.5, 4))
 
 
 def test_a_treebank_with_one_pair_of_runs_counts_with_the_variance_of_the_others():
     values = np.array([1.0, 2.0, 4.0])
-    error, _ = error_of_seeds([values, np.array([7.0])])
+    error, freedom = error_of_seeds([values, np.array([7.0])])
     assert error == pytest.approx(np.sqrt(values.var(ddof=1) * (1 / 3 + 1)) / 2)
+    assert freedom == pytest.approx(2)  # no more is known than from the first
     assert error_of_seeds([np.array([7.0])]) is None
 
 
