@@ -5,12 +5,15 @@ of such a grid is not always an axis of `Cell`: a variant is named by exploratio
 the options of the setting that differ.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from study import short
+
+from dyparse.comparison.groups import ALL
 from dyparse.comparison.report.table import Table, interval, p_value, signed, spread
 from dyparse.comparison.statistics import Comparison, comparison_of
 from dyparse.evaluation.run_result import Cell, RunResult, finished_results
@@ -87,38 +90,33 @@ def name_of(variant: Cell) -> tuple[str, str]:
     return variant.system, variant.exploration
 
 
-def crossing_arcs(results: Sequence[RunResult]) -> dict[tuple[str, str], tuple[str, str]]:
+def crossing_arcs(comparison: Comparison) -> dict[tuple[str, str], tuple[str, str]]:
     """Shares of non-projective arcs, by variant: of gold ones found, of predicted ones right."""
-    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for result in results:
-        of_run = result.analysis["by_projectivity"]["nonprojective"]
-        counts[result.cell.system, result.cell.exploration].update(of_run)
-    return {
-        variant: (
-            percent(of["gold_right"], of["gold"]),
-            percent(of["predicted_right"], of["predicted"]),
-        )
-        for variant, of in counts.items()
-    }
+    found = {}
+    for analysis in comparison.analyses_of(ALL):
+        rates = analysis.rates["by_projectivity"]["nonprojective"]
+        shares = share(rates["head_recall"]), share(rates["head_precision"])
+        found[analysis.key.system, analysis.key.exploration] = shares
+    return found
 
 
-def percent(part: int, whole: int) -> str:
-    """A share in percent, or nothing if there is nothing."""
-    return f"{100 * part / whole:.0f} %" if whole else ""
+def share(value: float | None) -> str:
+    """A whole percentage, or nothing if there is nothing."""
+    return "" if value is None else f"{value:.0f} %"
 
 
-def compared(name: str, results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
-    """Results with the names of their variants, and the comparison of these."""
+def compared(name: str, results: Sequence[RunResult]) -> Comparison:
+    """The comparison of results under the names of their variants."""
     _, variant, baseline = GRIDS[name]
     named = [replace(result, cell=variant(result), setting={}) for result in results]
-    return named, comparison_of(named, baseline=baseline)
+    return comparison_of(named, baseline=baseline)
 
 
 @cache
 def learners(study: Path) -> Comparison | None:
     """The comparison of explorations and losses."""
     results = listed_results(study, "learners")
-    return compared("learners", results)[1] if results else None
+    return compared("learners", results) if results else None
 
 
 def measured_table(study: Path, variant: str) -> Table | None:
@@ -137,8 +135,8 @@ def variants_table(name: str, results: Sequence[RunResult]) -> Table | None:
     """A row for each variant: LAS by treebank, difference from the baseline."""
     if not results:
         return None
-    named, comparison = compared(name, results)
-    crossing = crossing_arcs(named)
+    comparison = compared(name, results)
+    crossing = crossing_arcs(comparison)
     treebanks = comparison.values("treebank")
     las = {line.key: line.test["las"] for line in comparison.lines}
     several = len(comparison.values("system")) > 1
@@ -159,8 +157,7 @@ def variants_table(name: str, results: Sequence[RunResult]) -> Table | None:
                 *crossing[row.key.system, row.key.exploration],
             )
         )
-    short = [treebank.removeprefix("UD_").partition("-")[0] for treebank in treebanks]
     what = ["training" if name == "covington" else "system"] if several else []
     means = ("dev", "test", "difference [95 %]", "UAS", "p", "crossing found", "right")
-    header = (*what, "variant", *short, *means)
+    header = (*what, "variant", *map(short, treebanks), *means)
     return Table(name, name, header, rows, text_columns=len(what) + 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from dyparse.comparison.power import detectable, error_of_seeds
@@ -50,6 +50,7 @@ PARTS = tuple(system for system in NAMES if ":" in system)
 STATIC, EXPLORE, AMBIGUITY, REPLAY = "static", "explore", "ambiguity", "dagger_replay"
 THREE, FIVE = (1, 2, 3), (1, 2, 3, 4, 5)
 NEGLIGIBLE = 0.3  # LAS: an interval within it shows that there is no difference that matters
+DIGITS = 2  # of an interval as it is printed, and judged: more would be noise of the resampling
 COUNTS = {  # of each sentence: twice what is right, gold and predicted
     "las": ("labelled", "words", "words"),
     "uas": ("heads", "words", "words"),
@@ -83,15 +84,27 @@ class Outcome:
     could_find: float | None = None  # LAS; see the function of this name
 
     @property
+    def is_of_one_treebank(self) -> bool:
+        """Whether there are too few pairs of runs for a small p over runs."""
+        return len(self.planned.treebanks) == 1
+
+    @property
+    def verdict(self) -> str:
+        """`better`, `worse` or empty, by p over runs; of one treebank by p over sentences."""
+        p = self.p_sentences if self.is_of_one_treebank else self.p_runs
+        return self.difference.verdict(p) if self.difference else ""
+
+    @property
     def answer(self) -> str:
         """What counts as an answer, by the protocol."""
         if not self.difference:
             return "incomplete"
-        verdict = self.difference.verdict(self.p_runs)
-        if verdict:
-            return verdict
-        low, high = self.difference.low, self.difference.high
-        return "no difference" if low > -NEGLIGIBLE and high < NEGLIGIBLE else "not known"
+        if self.is_of_one_treebank:
+            return "see the interval"
+        if self.verdict:
+            return self.verdict
+        ends = (round(end, DIGITS) for end in (self.difference.low, self.difference.high))
+        return "no difference" if all(abs(end) <= NEGLIGIBLE for end in ends) else "not known"
 
     @property
     def up(self) -> int:
@@ -217,6 +230,20 @@ ELSEWHERE = (
     ),
     against_static("E", "arc_eager", REPLAY, (LINES,), THREE),
 )
+
+
+FAMILIES = (PRIMARY, OTHER_TRAININGS, BY_TREEBANK, OTHER_SCORES, OF_PARTS, ELSEWHERE)
+
+
+def planned_cells(grid: str) -> set[tuple[Training, str, int]]:
+    """The cells of a grid that some comparison needs: system and exploration, treebank, seed."""
+    return {
+        (side, treebank, seed)
+        for planned in chain(*FAMILIES)
+        if planned.grid == grid
+        for side in (planned.new, planned.base)
+        for treebank, seed in product(planned.treebanks, planned.seeds)
+    }
 
 
 def name(system: str) -> str:

@@ -12,7 +12,7 @@ from dyparse.comparison.report.table import interval
 
 TITLE = "Gain in LAS over static training, with 95 % intervals"
 SHOWN = (study.REPLAY, study.EXPLORE)
-ELSEWHERE = {"B": "default model", "C": "default model, EWT", "D": "predicted tags", "E": "MiniLM"}
+ELSEWHERE = {"B": "larger model", "C": "larger model, EWT", "D": "predicted tags", "E": "MiniLM"}
 APART, BETWEEN = 0.36, 0.6  # of the rows of one system; of groups, in rows
 MARGIN = 0.03
 
@@ -58,7 +58,7 @@ def figure(found: Sequence[tuple[str, list[Outcome]]]) -> Plot:
                     [difference.low, difference.high], [at, at], color=look.colour,
                     solid_capstyle="butt",
                 )  # fmt: skip
-                filled = look.colour if one.answer in ("better", "worse") else "white"
+                filled = look.colour if one.verdict else "white"
                 axes.plot(
                     [difference.mean], [at], marker=look.marker, color=look.colour,
                     markerfacecolor=filled, markersize=5.5,

@@ -17,7 +17,8 @@ from dyparse.evaluation.provenance import training_sources
 from dyparse.evaluation.run_result import finished_results
 
 STUDY = PROJECT / "docs" / "study"
-CELLS = {"A": 450 + 90 + 216, "D": 27}  # of the finished grids of the protocol
+CELLS = {"A": 450 + 90 + 216, "B": 108, "C": 6, "D": 27, "E": 6}  # that the protocol plans
+UNFINISHED = ("B", "C", "E")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,13 +41,20 @@ def study():
     return importlib.import_module("study")
 
 
-@pytest.mark.parametrize("grid", [name for name in "ABCDE" if (STUDY / name).exists()])
-def test_a_grid_of_the_protocol_has_one_setting_and_commit_and_is_complete(grid):
+def test_the_comparisons_are_those_of_the_protocol(study):
+    assert [len(family) for family in study.FAMILIES] == [5, 10, 30, 10, 12, 8]
+    assert {grid: len(study.planned_cells(grid)) for grid in CELLS} == CELLS
+    assert all(len(planned.seeds) == 5 for planned in study.PRIMARY)
+
+
+@pytest.mark.parametrize("grid", CELLS)
+def test_a_grid_of_the_protocol_has_one_setting_and_commit_and_is_complete(study, grid):
     results = [result for _, result in finished_results([STUDY / grid])]
-    assert len({result.cell for result in results}) == len(results)
-    assert len(results) == CELLS.get(grid, len(results))
-    assert len({result.setting_name for result in results}) == 1
-    assert len({result.commit for result in results}) == 1
+    assert len(study.results(grid)) == len(results)
+    assert set(study.results(grid)) <= study.planned_cells(grid)
+    assert len(results) == CELLS[grid] or grid in UNFINISHED
+    for of in ("setting_name", "commit"):
+        assert len({getattr(result, of) for result in results}) <= 1
     assert all(result.sources and result.machine and result.command for result in results)
 
 
@@ -114,6 +122,8 @@ def test_a_comparison_without_all_its_cells_is_incomplete_and_counts_in_its_fami
         (-0.5, -0.1, 0.01, "worse"),
         (0.1, 0.5, 0.2, "not known"),
         (-0.1, 0.2, 0.2, "no difference"),
+        (-0.303, 0.2, 0.2, "no difference"),  # as printed: −0.30
+        (-0.306, 0.2, 0.2, "not known"),
         (-0.1, 0.4, 0.01, "not known"),
     ],
 )
@@ -121,6 +131,17 @@ def test_what_counts_as_an_answer_is_that_of_the_protocol(study, low, high, p, a
     difference = study.difference(study.PRIMARY[0])
     found = replace(difference, mean=(low + high) / 2, low=low, high=high)
     assert study.Outcome(study.PRIMARY[0], found, {}, p_runs=p).answer == answer
+
+
+def test_of_a_single_treebank_the_interval_is_marked_by_p_over_sentences(study):
+    tables = importlib.import_module("study_tables")
+    plan = replace(study.PRIMARY[0], treebanks=study.SIX[:1])
+    difference = replace(study.difference(plan), mean=0.5, low=0.25, high=0.75)
+    clear = study.Outcome(plan, difference, {}, p_runs=0.25, p_sentences=0.01)
+    assert (clear.verdict, clear.answer) == ("better", "see the interval")
+    assert tables.marked_interval(clear) == "**+0.50 [+0.25, +0.75]**"
+    unclear = replace(clear, p_sentences=0.2)
+    assert (unclear.verdict, tables.marked_interval(unclear)) == ("", "+0.50 [+0.25, +0.75]")
 
 
 @pytest.mark.parametrize(

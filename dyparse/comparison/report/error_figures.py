@@ -123,7 +123,7 @@ def _values(analysis: Analysis, rate: tuple[str, str], classes: Sequence[str]) -
 
 
 def propagation(comparison: Comparison) -> Plot | None:
-    """How often moves are mistakes before and after the first one, and the arcs lost after it."""
+    """How often moves are mistakes up to the first one and after it, and the arcs lost there."""
     analyses = _main_analyses(comparison)
     if not analyses:
         return None
@@ -149,7 +149,7 @@ def propagation(comparison: Comparison) -> Plot | None:
     draw_legend(comparison, figure, {analysis.key.exploration for analysis in analyses}, "bar")
     return Plot(
         "propagation",
-        "Mistakes before and after the first one",
+        "Mistakes up to the first one, and after it",
         "A mistake is a move that makes gold arcs unreachable. Left: arcs lost by mistakes after "
         "the first one of a sentence; middle: moves up to the first mistake, that one included; "
         "right: those after it. Shares of moves depend on how many moves a parser takes for a "

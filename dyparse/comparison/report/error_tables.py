@@ -78,7 +78,7 @@ def _propagation_table(comparison: Comparison) -> Table:
 
     return Table(
         "propagation_rates",
-        "Mistakes before and after the first one of a sentence",
+        "Mistakes up to the first one of a sentence, and after it",
         (
             "system",
             "training",
