@@ -205,7 +205,7 @@ def honnibal_2013() -> dict[str, str]:
             "over arc_eager, both with dagger_replay, LAS: "
             f"L {shown(over_arc_eager(L, REPLAY))}, D {shown(over_arc_eager(D, REPLAY))}"
         ),
-        "Their gains add up": f"L+D {shown(over_arc_eager('nonmonotonic', REPLAY))}",
+        "Their gains add up": f"L+D, three seeds, {shown(over_arc_eager('nonmonotonic', REPLAY))}",
         "The gain holds on test data": "all of these are on test data",
         "It holds across languages": f"L+D from {extreme(both, min)} to {extreme(both, max)}",
         "Repairs are rare": repairs_made(pops(REPLAY)),

@@ -65,7 +65,7 @@ def sources_now(result: RunResult) -> str:
 
 
 def origins() -> dict[str, str | None]:
-    """For each grid, or table of one, the code that its results were measured with."""
+    """The code of the results of grids A and D, of the table of B to E, and of those of F to I."""
     found = {f"origin_{grid}": list(study.results(grid).values()) for grid in "AD"}
     found["elsewhere_origin"] = [run for grid in "BCDE" for run in study.results(grid).values()]
     found |= {f"{name}_origin": listed_results(study.STUDY, name) for name in GRIDS}

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# The runs of docs/peers.md: dyparse and other parsers on one treebank, with gold words or from raw text:
+# dyparse and other parsers on one treebank, with gold words or from raw text:
 #   bash scripts/peers.sh words|text UD_English-LinES|UD_Hungarian-Szeged|UD_Turkish-IMST UD [OPTION ...]
 # UD: directory of UD treebanks. OPTION: of benchmarks/peers/run.py. For English a directory `all-MiniLM-L6-v2` of the
 # pretrained model has to be in the working directory. Run it again to continue: what is in outputs/peers is not
-# measured again. The results are copied to docs/study/peers, for `make results`.
+# measured again. The results are copied to docs/study/peers once all lines are measured.
 set -euo pipefail
+if [ $# -lt 3 ]; then sed -n '2,6s/^# //p' "$0" >&2; exit 2; fi
 task=$1 name=$2 root=$3 options=("${@:4}")
+for option in "$@"; do
+  case $option in --rows | --output) echo "$option is set by this script" >&2; exit 2 ;; esac
+done
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 output=$here/outputs/peers/$task-$name.json
 

@@ -31,6 +31,11 @@ WHERE = {  # a grid beside A: its model and data
     "D": "the default model, which predicts tags, LinES, Hungarian, Turkish",
     "E": "MiniLM-L6, fine-tuned, which predicts tags, LinES",
 }
+MODELS = {
+    "A": "the small model, gold tags",
+    "B": "the default model, gold tags",
+    "D": "the default model, predicted tags",
+}
 TAGS = ("uas", "las", *(f"{c}_accuracy" for c in ("upos", "xpos", "feats", "lemma")))
 ERRORS = ("propagation_rates", "first_mistake", "sentence_length", "arc_length", "projectivity")
 MOVES = ("moves", "repairs")
@@ -210,6 +215,22 @@ def las_table() -> Table:
     return Table("las", "LAS", ("system", "training", *map(study.short, study.SIX)), rows)
 
 
+def models_table() -> Table:
+    """Gains of three models on the same treebanks and seeds; describes and does not test."""
+    treebanks = (study.LINES, study.HUNGARIAN, study.TURKISH)
+    rows = []
+    for grid, model in MODELS.items():
+        both = [
+            study.difference(study.against_static(grid, "arc_eager", new, treebanks, study.THREE))
+            for new in (study.REPLAY, study.EXPLORE)
+        ]
+        if all(both):
+            found = [one for one in both if one]
+            rows.append((model, percent(found[0].base), *map(interval, found)))
+    header = ("model", study.STATIC, f"gain of {study.REPLAY}", f"gain of {study.EXPLORE}")
+    return Table("models", "", header, rows, text_columns=1)
+
+
 def elsewhere_las_table() -> Table:
     """LAS by treebank of the comparisons beside grid A whose cells are all there."""
     finished = [planned for planned in study.ELSEWHERE if study.pairs_of(planned)]
@@ -344,6 +365,7 @@ def study_tables() -> dict[str, Table | str | None]:
         parts_table(),
         elsewhere_table(),
         elsewhere_las_table(),
+        models_table(),
         by_treebank_table(),
         las_table(),
         systems_table(),

@@ -12,13 +12,15 @@ parses the raw text of test, as dyparse's models do; scores are those of CoNLL 2
 Results are written to a directory beside --output, one file per line of the table, so that an
 interrupted run can be resumed; failures are tried again. --output gets all results, each with the
 commit, machine and command that it comes from, and the table is printed. scripts/peers.sh has the
-runs of docs/peers.md.
+runs of the docs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import re
 import shlex
 import shutil
 import sys
@@ -35,7 +37,7 @@ from measurement import MEASURED, Job, Row
 from peer_script import RunError, pinned, run_script
 from raw_text import RawText
 
-from dyparse.errors import ConfigError
+from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.provenance import commit, machine, training_sources
 from dyparse.evaluation.run_result import Cell
 from dyparse.runtime.atomic_files import write
@@ -55,11 +57,14 @@ def main() -> None:
     with clear_errors():
         peers = text_peers(options) if options.task == TEXT else word_peers(options)
         lines = chosen(peers, options.rows)
+        require_known(peers, dict(map(budget, options.budget)), "--budget")
         run = Run(options)
-        require_known(peers, run.budgets, "--budget")
         results = [run.result(peer, row) for peer, row in lines]
         write(options.output, as_json({"setting": run.setting, "rows": results}))
         print_line(TASKS[options.task].table(results))
+        failed = [result["row"] for result in results if "failed" in result]
+        if failed:
+            raise DyparseError(f"failed: {', '.join(failed)}; run again to try them again")
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -208,11 +213,11 @@ class Run:
 
 
 def earlier_result(path: Path, setting: dict[str, Any]) -> dict[str, Any] | None:
-    """The result of a line that was measured before, if it did not fail."""
+    """The result of a line that was measured before, if it is whole and did not fail."""
     if not path.exists():
         return None
     result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if "failed" in result:
+    if "failed" in result or "commit" not in result:
         return None
     if result["setting"] != setting:
         raise ConfigError(
@@ -224,15 +229,19 @@ def earlier_result(path: Path, setting: dict[str, Any]) -> dict[str, Any] | None
 
 def budget(text: str) -> tuple[str, float]:
     """The line and the minutes in `LINE=MINUTES`."""
-    line, _, minutes = text.partition("=")
+    line, _, number = text.partition("=")
     try:
-        return line, float(minutes)
-    except ValueError as error:
-        raise ConfigError(f"--budget has {text}, expected LINE=MINUTES") from error
+        minutes = float(number)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < math.inf:
+        raise ConfigError(f"--budget has {text}, expected LINE=MINUTES")
+    return line, minutes
 
 
 def command_of(options: argparse.Namespace, row: Row, minutes: float) -> str:
-    """The command that measures one line again; places are those of the docs."""
+    """The command that measures one line again; of places outside the working directory their last
+    part."""
     same = {"root": "ud", "rows": [row.name], "minutes": minutes, "output": options.output.name}
     given = {k: v for k, v in vars(options).items() if k not in (*OF_A_MACHINE, "budget")} | same
     return shlex.join(["python", "benchmarks/peers/run.py", *words_of(given)])
@@ -247,7 +256,8 @@ def words_of(given: dict[str, Any]) -> Iterator[str]:
         yield f"--{name.replace('_', '-')}"
         if value is not True:
             values = value if isinstance(value, list) else [value]
-            yield from (f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+            texts = (f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+            yield from (re.sub(r"(^|=)/(\S*/)?", r"\1", text) for text in texts)
 
 
 def as_json(content: Any) -> bytes:

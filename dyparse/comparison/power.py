@@ -21,8 +21,7 @@ def error_of_seeds(by_treebank: Sequence[NDArray[np.float64]]) -> tuple[float, f
         return None
     found = variance_of_seeds(by_treebank)
     total = float(found.means.sum())
-    freedom = total**2 / found.uncertainty if found.uncertainty else math.inf
-    return math.sqrt(total) / len(by_treebank), freedom
+    return math.sqrt(total) / len(by_treebank), found.freedom(total)
 
 
 def detectable(error: float, freedom: float, pairs: int, comparisons: int) -> float | None:

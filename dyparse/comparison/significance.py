@@ -153,7 +153,7 @@ def confidence_interval(
     variance, S − 1 draws have all of it. And a variance estimated from few runs is itself
     uncertain: the square root turns the normal spread into Student's t, with the degrees of freedom
     of a sum of variances (Satterthwaite 1946), S − 1 for seeds and no limit for sentences, sums
-    over treebanks:
+    over treebanks (see `SeedVariance`):
 
     f = (Σ v)² / Σ (v_seeds² / (S − 1)),  v = v_sentences + v_seeds
 
@@ -176,8 +176,8 @@ def confidence_interval(
         )
         change += (from_sentences + from_seeds) / len(matched)
         variance += float(from_sentences.var())
-    if of_seeds.uncertainty > 0:
-        freedom = variance**2 / of_seeds.uncertainty
+    freedom = of_seeds.freedom(variance)
+    if math.isfinite(freedom):
         change *= np.sqrt(freedom / rng.chisquare(freedom, resamples))
     mean = np.mean([differences.mean() for differences in by_seed])
     low, high = np.quantile(mean + change, [(1 - level) / 2, (1 + level) / 2])
@@ -189,13 +189,18 @@ class SeedVariance:
     """How much the mean differences on treebanks vary with the seeds."""
 
     means: Floats  # [treebanks]: variance of the mean over pairs of runs; all 0 if it is not known
-    uncertainty: float  # Σ v² / (S − 1): the sum of `means`, squared, over it is its freedom
+    uncertainty: float  # Σ (w · v)² / (S − 1), where Σ means = Σ w · v over treebanks
+
+    def freedom(self, total: float) -> float:
+        """Degrees of freedom of a sum of variances that has these in it (Satterthwaite 1946)."""
+        return total**2 / self.uncertainty if self.uncertainty > 0 else math.inf
 
 
 def variance_of_seeds(by_seed: Sequence[Floats]) -> SeedVariance:
     """From the differences of each treebank's pairs of runs, [S].
 
-    A treebank with a single pair is taken to vary as those with several do on average.
+    A treebank with a single pair is taken to vary as those with several do on average, so that the
+    variance v of one of these counts with the weight w = 1 / S + singles / several.
     """
     sizes = np.array([len(differences) for differences in by_seed])
     several = sizes > 1
@@ -203,9 +208,9 @@ def variance_of_seeds(by_seed: Sequence[Floats]) -> SeedVariance:
         return SeedVariance(np.zeros(len(by_seed)), 0.0)
     of_one = np.array([d.var(ddof=1) if len(d) > 1 else np.nan for d in by_seed])
     means = np.where(several, of_one, np.nanmean(of_one)) / sizes
-    singles = (~several).sum() / several.sum()  # single pairs that each of the others stands for
     known, S = of_one[several], sizes[several]
-    uncertainty = (((1 / S + singles) * known) ** 2 / (S - 1)).sum()
+    weights = 1 / S + (~several).sum() / several.sum()
+    uncertainty = ((weights * known) ** 2 / (S - 1)).sum()
     return SeedVariance(means, float(uncertainty))
 
 
@@ -336,9 +341,9 @@ def _resampled_sentences(
 
 
 def _resampled_seeds(by_seed: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """[resamples]: means over S − 1 values, at least one, drawn with replacement from S."""
+    """[resamples]: means over S − 1 values drawn with replacement from S."""
     S = len(by_seed)
-    return np.asarray(by_seed[rng.integers(S, size=(resamples, max(S - 1, 1)))].mean(1))
+    return np.asarray(by_seed[rng.integers(S, size=(resamples, S - 1))].mean(1))
 
 
 def _every_swap(units: int) -> Iterator[Floats]:

@@ -1,4 +1,4 @@
-"""docs/study: complete grids of one setting each, and the source of the tables in the docs."""
+"""docs/study: grids of one setting each, and the source of the tables in the docs."""
 
 import importlib
 from collections import Counter
@@ -48,11 +48,11 @@ def test_the_comparisons_are_those_of_the_protocol(study):
 
 
 @pytest.mark.parametrize("grid", CELLS)
-def test_a_grid_of_the_protocol_has_one_setting_and_commit_and_is_complete(study, grid):
+def test_a_grid_of_the_protocol_has_one_setting_and_commit_and_its_planned_cells(study, grid):
     results = [result for _, result in finished_results([STUDY / grid])]
     assert len(study.results(grid)) == len(results)
     assert set(study.results(grid)) <= study.planned_cells(grid)
-    assert len(results) == CELLS[grid] or grid in UNFINISHED
+    assert (len(results) < CELLS[grid]) == (grid in UNFINISHED)
     for of in ("setting_name", "commit"):
         assert len({getattr(result, of) for result in results}) <= 1
     assert all(result.sources and result.machine and result.command for result in results)

@@ -74,7 +74,19 @@ def test_a_result_names_its_commit_machine_and_command(tmp_path, options):
     assert (PROJECT / program).samefile(driver.__file__)
     assert (again.root, str(again.output)) == ("ud", "all.json")  # no place on this machine
     assert (again.name, again.rows, again.minutes) == ("UD_Fake-Tiny", ["fake"], 0.001)
-    assert "--seed" not in words  # the default
+    assert not any(option in words for option in ("--seed", "--core", "--environments"))
+    assert not any(str(tmp_path) in word for word in words)
+
+
+def test_options_become_words_of_a_command_line():
+    words = ["--root", "ud", "--output", "o.json", "--quick", "--task", "text", "--minutes", "2"]
+    words += ["--dyparse", "fast", "finetuned encoder.pretrained=/a/b/model", "--models", "/c/d"]
+    given = driver.command_line().parse_args(words)
+    found = list(driver.words_of(vars(given)))
+    expected = ["fast", "finetuned encoder.pretrained=model", Path("d")]
+    again = driver.command_line().parse_args(found)
+    assert [*again.dyparse, *again.models] == expected
+    assert (again.quick, again.minutes, again.task) == (True, 2, "text")
 
 
 def test_a_line_may_have_minutes_of_its_own(tmp_path, options):
@@ -83,9 +95,9 @@ def test_a_line_may_have_minutes_of_its_own(tmp_path, options):
     assert found["end"]["reason"] == "stopped after 0.002 CPU minutes"
     assert "--minutes 0.002" in found["command"]
     assert "--budget" not in found["command"]
-    options.budget = ["fake"]
-    with pytest.raises(ConfigError, match="--budget has fake, expected LINE=MINUTES"):
-        driver.Run(options)
+    for wrong in ("fake", "fake=nan", "fake=-1"):
+        with pytest.raises(ConfigError, match=f"--budget has {wrong}, expected LINE=MINUTES"):
+            driver.budget(wrong)
 
 
 def test_a_saved_result_is_not_measured_again(tmp_path, options):
@@ -109,6 +121,22 @@ def test_the_failure_of_a_peer_is_recorded_and_tried_again(tmp_path, options):
     assert failed["failed"] == "exit status 1: ValueError: no such parser"
     assert "no such parser" in markdown([failed])
     assert "failed" not in driver.Run(options).result(fake_peer(tmp_path), ROW)
+
+
+def test_a_run_with_a_failed_line_prints_the_others_and_is_an_error(
+    tmp_path, options, monkeypatch, capsys
+):
+    broken = fake_peer(tmp_path, before="raise ValueError('no such parser')")
+    monkeypatch.setattr(driver, "word_peers", lambda _: [broken])
+    given = ["--root", options.root, "--name", options.name, "--output", str(options.output)]
+    monkeypatch.setattr(sys, "argv", ["run.py", *given])
+    with pytest.raises(SystemExit) as stop:
+        driver.main()
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert "| a fake parser |" in out
+    assert "failed: fake; run again to try them again" in err
+    assert json.loads(options.output.read_text())["rows"][0]["row"] == "fake"
 
 
 def test_a_failed_installation_of_a_peer_is_recorded(tmp_path, options, monkeypatch):

@@ -123,7 +123,7 @@ def _values(analysis: Analysis, rate: tuple[str, str], classes: Sequence[str]) -
 
 
 def propagation(comparison: Comparison) -> Plot | None:
-    """How often moves are mistakes up to the first one and after it, and the arcs lost there."""
+    """How often moves are mistakes up to the first one and after it, and the arcs lost after it."""
     analyses = _main_analyses(comparison)
     if not analyses:
         return None

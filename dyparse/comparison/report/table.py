@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from dyparse.comparison.significance import Difference
+from dyparse.comparison.significance import SIGNIFICANT, Difference
 from dyparse.comparison.statistics import Spread
 from dyparse.drawing.latex import booktabs, comment, escaped
 from dyparse.runtime.console import columns
@@ -97,10 +97,12 @@ def interval(found: Difference) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p-value with three digits; empty for None."""
+    """A p-value with three digits, with four if three would hide that it is significant."""
     if p is None:
         return ""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    if p < 0.001:
+        return "< 0.001"
+    return f"{p:.4f}" if p < SIGNIFICANT <= round(p, 3) else f"{p:.3f}"
 
 
 def percent(value: float | None, digits: int = 2) -> str:

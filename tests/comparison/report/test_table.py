@@ -9,6 +9,7 @@ def test_differences_have_true_minus_signs_and_small_ps_a_bound():
     assert signed(0.4, 0) == "+0"
     assert p_value(0.00004) == "< 0.001"
     assert p_value(0.0126) == "0.013"
+    assert [p_value(p) for p in (0.0498, 0.05, 0.0502)] == ["0.0498", "0.050", "0.050"]
     assert p_value(None) == ""
 
 
