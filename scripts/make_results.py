@@ -39,6 +39,7 @@ from dyparse.runtime.entry import clear_errors
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 OF_MAKE_DOCS = ("options",)  # blocks of these pages that scripts/make_docs.py writes
 FIGURE = DOCS / "figures" / "static_vs_dynamic.svg"  # of README.md
+PAGES = ("index", "results", "pretrained")  # with README.md those that are filled in as a whole
 FIGURES = ("learning_curves", "propagation")
 NOT_MEASURED = "Not measured yet.\n"
 
@@ -112,7 +113,12 @@ def contents() -> dict[Path, bytes]:
         **learning_tables(study.STUDY),
         **origins(),
     }
-    pages = (DOCS.parent / "README.md", DOCS / "index.md", DOCS / "results.md")
+    pages = (
+        DOCS.parent / "README.md",
+        DOCS / "index.md",
+        DOCS / "results.md",
+        DOCS / "pretrained.md",
+    )
     files = {page: filled(page, made) for page in pages}
     papers = DOCS / "papers.md"
     files[papers] = with_figures(papers.read_text(encoding="utf-8")).encode()

@@ -26,16 +26,21 @@ OUTCOME = (
     "answer",
 )
 WHERE = {  # a grid beside A: its model and data
-    "B": "the default model with gold tags, six treebanks",
-    "C": "the default model with gold tags, UD_English-EWT",
-    "D": "the default model, which predicts tags, LinES, Hungarian, Turkish",
-    "E": "MiniLM-L6, fine-tuned, which predicts tags, LinES",
+    "B": "the default model with gold tags (six treebanks)",
+    "C": "the default model with gold tags (UD_English-EWT)",
+    "D": "the default model, which predicts tags (LinES, Hungarian, Turkish)",
+    "E": "fine-tuned MiniLM-L6, which predicts tags (LinES)",
 }
 MODELS = {
     "A": "the small model, gold tags",
     "B": "the default model, gold tags",
     "D": "the default model, predicted tags",
 }
+ENCODERS = (  # default training on LinES: encoder, tags in the input, grid
+    ("MiniLM, fine-tuned", "no", "E"),
+    ("BiLSTM", "no", "D"),
+    ("BiLSTM", "gold UPOS", "B"),
+)
 TAGS = ("uas", "las", *(f"{c}_accuracy" for c in ("upos", "xpos", "feats", "lemma")))
 ERRORS = ("propagation_rates", "first_mistake", "sentence_length", "arc_length", "projectivity")
 MOVES = ("moves", "repairs")
@@ -215,6 +220,16 @@ def las_table() -> Table:
     return Table("las", "LAS", ("system", "training", *map(study.short, study.SIX)), rows)
 
 
+def elsewhere_sentence() -> str | None:
+    """The gains of default training with arc_eager beside grid A, for README.md."""
+    found = [
+        f"{interval(one.difference)} with {WHERE[one.planned.grid]}"
+        for one in study.family(study.ELSEWHERE)
+        if one.difference and one.planned.new == ("arc_eager", study.REPLAY)
+    ]
+    return f"Beyond the small model, gains of arc_eager: {'; '.join(found)}.\n" if found else None
+
+
 def models_table() -> Table:
     """Gains of three models on the same treebanks and seeds; describes and does not test."""
     treebanks = (study.LINES, study.HUNGARIAN, study.TURKISH)
@@ -278,6 +293,23 @@ def default_table() -> Table | None:
             rows.append((treebank, split, *texts))
     header = ("treebank", "", "UAS", "LAS", "UPOS", "XPOS", "FEATS", "lemmas")
     return Table("default", "", header, rows) if rows else None
+
+
+def encoders_table() -> Table | None:
+    """A pretrained encoder beside the BiLSTM, on LinES."""
+    rows = []
+    for encoder, tags, grid in ENCODERS:
+        found = study.runs(grid, ("arc_eager", study.REPLAY), [study.LINES], study.THREE)
+        runs = [run for run in found if run]
+        if len(runs) == len(found):
+            scores = (
+                [run.dev["las"] for run in runs],
+                [run.test["uas"] for run in runs],
+                [run.test["las"] for run in runs],
+            )
+            rows.append((encoder, tags, *(spread(spread_of(of)) for of in scores)))
+    header = ("encoder", "tags in the input", "dev LAS", "test UAS", "test LAS")
+    return Table("encoders", "", header, rows) if rows else None
 
 
 def default_sentence(table: Table | None) -> str | None:
@@ -375,5 +407,7 @@ def study_tables() -> dict[str, Table | str | None]:
         **{table.name: table for table in made},
         "headline": headline(study.family(study.PRIMARY)),
         "default": default,
+        "encoders": encoders_table(),
+        "elsewhere_sentence": elsewhere_sentence(),
         "default_sentence": default_sentence(default),
     }
