@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import study
+from elsewhere_tables import elsewhere_tables
 from findings import with_figures
 from learning_tables import GRIDS, learning_tables, listed_results, measured_table
 from study_figure import TITLE, figure, rows
@@ -107,6 +108,7 @@ def contents() -> dict[Path, bytes]:
     of_moves = grid_a((*study.SYSTEMS, *study.PARTS), study.THREE)
     made: Made = {
         **study_tables(),
+        **elsewhere_tables(),
         **error_tables(of_systems, ERRORS),
         **error_tables(of_moves, MOVES),
         "lost": lost_table(of_systems),

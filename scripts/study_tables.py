@@ -1,4 +1,4 @@
-"""Tables of docs/protocol.md's comparisons, for README.md and docs/results.md."""
+"""Tables of grid A of docs/protocol.md, for README.md and docs/results.md."""
 
 from __future__ import annotations
 
@@ -25,23 +25,6 @@ OUTCOME = (
     "could find",
     "answer",
 )
-WHERE = {  # a grid beside A: its model and data
-    "B": "the default model with gold tags (six treebanks)",
-    "C": "the default model with gold tags (UD_English-EWT)",
-    "D": "the default model, which predicts tags (LinES, Hungarian, Turkish)",
-    "E": "fine-tuned MiniLM-L6, which predicts tags (LinES)",
-}
-MODELS = {
-    "A": "the small model, gold tags",
-    "B": "the default model, gold tags",
-    "D": "the default model, predicted tags",
-}
-ENCODERS = (  # default training on LinES: encoder, tags in the input, grid
-    ("MiniLM, fine-tuned", "no", "E"),
-    ("BiLSTM", "no", "D"),
-    ("BiLSTM", "gold UPOS", "B"),
-)
-TAGS = ("uas", "las", *(f"{c}_accuracy" for c in ("upos", "xpos", "feats", "lemma")))
 ERRORS = ("propagation_rates", "first_mistake", "sentence_length", "arc_length", "projectivity")
 MOVES = ("moves", "repairs")
 ANSWERS = {
@@ -170,15 +153,6 @@ def parts_table() -> Table:
     return family_table("parts", ("system", "against"), rows)
 
 
-def elsewhere_table() -> Table:
-    """Larger models, more data, predicted tags, a pretrained encoder."""
-    rows = [
-        (WHERE[o.planned.grid], o.planned.new[0], o.planned.new[1], *outcome_cells(o))
-        for o in study.family(study.ELSEWHERE)
-    ]
-    return family_table("elsewhere", ("model and data", "system", "training"), rows)
-
-
 def by_treebank_table() -> Table:
     """The primary comparisons on each treebank; bold by p over sentences."""
     cells: dict[str, list[str]] = {}
@@ -220,45 +194,6 @@ def las_table() -> Table:
     return Table("las", "LAS", ("system", "training", *map(study.short, study.SIX)), rows)
 
 
-def elsewhere_sentence() -> str | None:
-    """The gains of default training with arc_eager beside grid A, for README.md."""
-    found = [
-        f"{interval(one.difference)} with {WHERE[one.planned.grid]}"
-        for one in study.family(study.ELSEWHERE)
-        if one.difference and one.planned.new == ("arc_eager", study.REPLAY)
-    ]
-    return f"Beyond the small model, gains of arc_eager: {'; '.join(found)}.\n" if found else None
-
-
-def models_table() -> Table:
-    """Gains of three models on the same treebanks and seeds; describes and does not test."""
-    treebanks = (study.LINES, study.HUNGARIAN, study.TURKISH)
-    rows = []
-    for grid, model in MODELS.items():
-        both = [
-            study.difference(study.against_static(grid, "arc_eager", new, treebanks, study.THREE))
-            for new in (study.REPLAY, study.EXPLORE)
-        ]
-        if all(both):
-            found = [one for one in both if one]
-            rows.append((model, percent(found[0].base), *map(interval, found)))
-    header = ("model", study.STATIC, f"gain of {study.REPLAY}", f"gain of {study.EXPLORE}")
-    return Table("models", "", header, rows, text_columns=1)
-
-
-def elsewhere_las_table() -> Table:
-    """LAS by treebank of the comparisons beside grid A whose cells are all there."""
-    finished = [planned for planned in study.ELSEWHERE if study.pairs_of(planned)]
-    sides = dict.fromkeys((p.grid, side) for p in finished for side in (p.base, p.new))
-    treebanks = (*study.SIX, study.EWT)
-    rows = [
-        (WHERE[grid], *side, *(las_text(grid, side, treebank) for treebank in treebanks))
-        for grid, side in sides
-    ]
-    header = ("model and data", "system", "training", *map(study.short, study.SIX), "English, EWT")
-    return Table("elsewhere_las", "LAS", header, rows, text_columns=3)
-
-
 def las_text(grid: str, training: Training, treebank: str) -> str:
     """Mean and standard deviation over the seeds that there are."""
     found = study.runs(grid, training, [treebank], study.FIVE)
@@ -279,56 +214,6 @@ def systems_table() -> Table:
                 rows.append((study.name(system), exploration, *by_treebank, interval(found)))
     header = ("system", "training", *map(study.short, study.SIX), "mean [95 %]")
     return Table("systems", "LAS minus that of arc_eager", header, rows)
-
-
-def default_table() -> Table | None:
-    """All scores of the default model with its default training, of grid D."""
-    rows = []
-    for treebank in (study.LINES, study.HUNGARIAN, study.TURKISH):
-        found = study.runs("D", ("arc_eager", study.REPLAY), [treebank], study.THREE)
-        runs = [run for run in found if run]
-        for split in ("dev", "test") if len(runs) == len(found) else ():
-            scores = [getattr(run, split) for run in runs]
-            texts = [spread(spread_of(of)) if (of := given(scores, tag)) else "" for tag in TAGS]
-            rows.append((treebank, split, *texts))
-    header = ("treebank", "", "UAS", "LAS", "UPOS", "XPOS", "FEATS", "lemmas")
-    return Table("default", "", header, rows) if rows else None
-
-
-def encoders_table() -> Table | None:
-    """A pretrained encoder beside the BiLSTM, on LinES."""
-    rows = []
-    for encoder, tags, grid in ENCODERS:
-        found = study.runs(grid, ("arc_eager", study.REPLAY), [study.LINES], study.THREE)
-        runs = [run for run in found if run]
-        if len(runs) == len(found):
-            scores = (
-                [run.dev["las"] for run in runs],
-                [run.test["uas"] for run in runs],
-                [run.test["las"] for run in runs],
-            )
-            rows.append((encoder, tags, *(spread(spread_of(of)) for of in scores)))
-    header = ("encoder", "tags in the input", "dev LAS", "test UAS", "test LAS")
-    return Table("encoders", "", header, rows) if rows else None
-
-
-def default_sentence(table: Table | None) -> str | None:
-    """Scores of the default model on LinES, for README.md."""
-    for row in table.rows if table else ():
-        of = dict(zip(("treebank", "split", *TAGS), row, strict=True))
-        if (of["treebank"], of["split"]) == (study.LINES, "test"):
-            return (
-                "The default model of `dyparse train` reads no tags, it predicts them. On gold "
-                f"words of {study.LINES}, test, mean ± standard deviation over three seeds: LAS "
-                f"{of['las']}, UPOS {of['upos_accuracy']}, lemmas {of['lemma_accuracy']} "
-                "(`bash scripts/study.sh D ud`).\n"
-            )
-    return None
-
-
-def given(scores: Sequence[dict[str, float]], tag: str) -> list[float]:
-    """The scores of a column, if the treebank has it."""
-    return [of[tag] for of in scores if tag in of]
 
 
 def readme_table() -> Table:
@@ -387,7 +272,6 @@ def error_tables(comparison: Comparison | None, names: Sequence[str]) -> dict[st
 
 def study_tables() -> dict[str, Table | str | None]:
     """All tables and sentences by name, but those of errors."""
-    default = default_table()
     made = (
         treebanks_table(),
         primary_table(),
@@ -395,9 +279,6 @@ def study_tables() -> dict[str, Table | str | None]:
         steps_table(),
         scores_table(),
         parts_table(),
-        elsewhere_table(),
-        elsewhere_las_table(),
-        models_table(),
         by_treebank_table(),
         las_table(),
         systems_table(),
@@ -406,8 +287,4 @@ def study_tables() -> dict[str, Table | str | None]:
     return {
         **{table.name: table for table in made},
         "headline": headline(study.family(study.PRIMARY)),
-        "default": default,
-        "encoders": encoders_table(),
-        "elsewhere_sentence": elsewhere_sentence(),
-        "default_sentence": default_sentence(default),
     }
