@@ -13,12 +13,12 @@ sys.path.insert(0, str(PROJECT / "benchmarks" / "peers"))
 
 @pytest.fixture
 def treebank(tmp_path):
-    directory = tmp_path / "ud" / "UD_Fake-Tiny"
+    directory = tmp_path / "treebanks" / "UD_Fake-Tiny"
     directory.mkdir(parents=True)
     for split in ("train", "dev", "test"):
         text = "".join(s.to_conllu() for s in sample(split)[:5])
         (directory / f"x-ud-{split}.conllu").write_text(text, encoding="utf-8")
-    return tmp_path / "ud"
+    return tmp_path / "treebanks"
 
 
 @pytest.fixture
