@@ -17,18 +17,17 @@ gold=(udpipe-dynamic spacy-upos stanza-graph supar uuparser maltparser-{nivreeag
 none=({udpipe-dynamic,stanza-graph,supar,uuparser,maltparser-{nivreeager,covnonproj,2planar}}-no-tags spacy)
 own=(default fast) rows=(dyparse-gold_tags dyparse-fast_gold_tags "${gold[@]}" dyparse-default dyparse-fast "${none[@]}")
 text=(dyparse-text-default dyparse-text-fast udpipe-text)
-minutes=10 budgets=()
+minutes=5 budgets=(udpipe-dynamic{,-no-tags}=20)  # UDPipe: what all of its iterations take
 case $name in
   UD_English-LinES)
     own+=('finetuned encoder.pretrained=all-MiniLM-L6-v2') rows+=(dyparse-finetuned) text+=(dyparse-text-finetuned)
-    budgets=(--budget {stanza-graph,supar}{,-no-tags}=60 dyparse-finetuned=30)
+    minutes=10 budgets+=({stanza-graph,supar}=60 {stanza-graph,supar}-no-tags=20 dyparse-finetuned=30)
     ;;
-  UD_Hungarian-Szeged) minutes=5 ;;
-  UD_Turkish-IMST) ;;
+  UD_Hungarian-Szeged | UD_Turkish-IMST) ;;
   *) echo "no treebank $name; expected UD_English-LinES, UD_Hungarian-Szeged or UD_Turkish-IMST" >&2; exit 2 ;;
 esac
 case $task in
-  words) what=(--dyparse gold_tags fast_gold_tags "${own[@]}" --rows "${rows[@]}" --minutes "$minutes" "${budgets[@]}") ;;
+  words) what=(--dyparse gold_tags fast_gold_tags "${own[@]}" --rows "${rows[@]}" --minutes "$minutes" --budget "${budgets[@]}") ;;
   text) what=(--dyparse "${own[@]}" --rows "${text[@]}" --minutes 60) ;;
   *) echo "no task $task; expected words or text" >&2; exit 2 ;;
 esac

@@ -36,6 +36,7 @@ from lineup import PEERS, Peer, chosen, require_known, text_peers, word_peers
 from measurement import MEASURED, Job, Row
 from peer_script import RunError, pinned, run_script
 from raw_text import RawText
+from table import MOMENTS
 
 from dyparse.errors import ConfigError, DyparseError
 from dyparse.evaluation.provenance import commit, machine, training_sources
@@ -45,7 +46,6 @@ from dyparse.runtime.entry import clear_errors
 from dyparse.treebank.ud import UD
 
 SPLITS = ("train", "dev", "test")
-MOMENTS = (1.0, 5.0, 10.0)  # CPU minutes after which test is parsed
 WORDS, TEXT = "words", "text"
 TASKS: dict[str, GoldWords | RawText] = {WORDS: GoldWords(), TEXT: RawText()}
 DYPARSE = Cell("arc_eager", "dagger_replay", "set_nll", treebank="", seed=0)  # what it trains
