@@ -9,6 +9,7 @@ from typing import Any
 
 from dyparse.comparison.groups import ALL, Groups, Key
 from dyparse.evaluation.run_result import RunResult
+from dyparse.evaluation.score_report import f1_of
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,7 @@ def _rate(counts: Mapping[str, int], part: str, whole: str, scale: float = 100) 
 def _arc_rates(counts: Mapping[str, int], right: str) -> dict[str, float | None]:
     precision = _rate(counts, f"predicted_{right}", "predicted")
     recall = _rate(counts, f"gold_{right}", "gold")
-    f1 = None
-    if precision is not None and recall is not None:
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    return {"precision": precision, "recall": recall, "f1": f1}
+    return {"precision": precision, "recall": recall, "f1": f1_of(precision, recall)}
 
 
 def _repair_rates(counts: Mapping[str, int]) -> dict[str, float | None]:

@@ -135,12 +135,18 @@ def arc_scores(
     right_of_predicted = right if predicted_right is None else predicted_right
     recall = float(100 * right[gold].mean()) if gold.any() else None
     precision = float(100 * right_of_predicted[predicted].mean()) if predicted.any() else None
-    both = (recall or 0.0) + (precision or 0.0)
-    f1 = 2 * (recall or 0.0) * (precision or 0.0) / both if both else 0.0
-    is_empty = recall is None and precision is None
     return ArcScores(
-        int(gold.sum()), int(predicted.sum()), recall, precision, None if is_empty else f1
+        int(gold.sum()), int(predicted.sum()), recall, precision, f1_of(precision, recall)
     )
+
+
+def f1_of(precision: float | None, recall: float | None) -> float | None:
+    """F1; 0 where there are gold arcs alone or predicted arcs alone, None where there are none."""
+    if precision is None and recall is None:
+        return None
+    if not precision or not recall:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
 
 
 def length_classes(words: AlignedWords) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

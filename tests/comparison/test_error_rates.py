@@ -57,6 +57,14 @@ def test_rates_are_percentages_of_the_counts():
     assert rates["by_projectivity"]["nonprojective"]["recall"] is None
 
 
+def test_f1_is_zero_where_no_arc_of_the_gold_class_is_predicted():
+    analysis = made_result((2, 5, 3)).analysis
+    of_class = analysis["by_projectivity"]["nonprojective"] | {"gold": 4, "predicted": 0}
+    analysis["by_projectivity"]["nonprojective"] = of_class
+    rates = rates_of(analysis)["by_projectivity"]["nonprojective"]
+    assert (rates["precision"], rates["recall"], rates["f1"]) == (None, 0, 0)
+
+
 def test_repairs_have_precision_and_recall():
     analysis = made_result((2, 5, 3)).analysis
     left = made_pops(right=3, wrong=1, missed=9, rightly_none=100, neither=7)
