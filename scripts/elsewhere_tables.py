@@ -1,4 +1,5 @@
-"""Tables of other models and data: grids B to E of docs/protocol.md, and single models of these."""
+"""Tables of other models and data: grids B to E of docs/protocol.md, and single models of these and
+of grids J and K."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ MODELS = {
 }
 ENCODERS = (  # default training on LinES: encoder, tags in the input, grid
     ("MiniLM, fine-tuned", "no", "E"),
+    ("MiniLM, frozen", "no", "J"),
     ("BiLSTM", "no", "D"),
+    ("MiniLM, frozen", "gold UPOS", "K"),
     ("BiLSTM", "gold UPOS", "B"),
 )
 TAGS = ("uas", "las", *(f"{c}_accuracy" for c in ("upos", "xpos", "feats", "lemma")))

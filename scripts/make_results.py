@@ -1,9 +1,10 @@
 """Fill in tables and figures of README.md and docs/: `make results`.
 
-docs/study holds the result.json of every finished cell of the grids of scripts/study.sh. study.py
-compares those of docs/protocol.md, A to E; learning_tables.py the others. Tables go between
-`<!-- name -->` and `<!-- /name -->` of the pages, figures to docs/figures. A second run writes the
-same bytes. With --check nothing is written, and it is an error if a file would change.
+docs/study holds the result.json of every finished cell of the grids of scripts/study.sh: study.py
+compares those of docs/protocol.md, A to E; learning_tables.py the others. peer_tables.py has other
+parsers. Tables go between `<!-- name -->` and `<!-- /name -->` of the pages, figures to
+docs/figures. A second run writes the same bytes. With --check nothing is written, and it is an
+error if a file would change.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import study
 from elsewhere_tables import elsewhere_tables
 from findings import with_figures
 from learning_tables import GRIDS, learning_tables, listed_results, measured_table
+from peer_tables import peer_tables
 from study_figure import TITLE, figure, rows
 from study_tables import (
     ERRORS,
@@ -40,7 +42,7 @@ from dyparse.runtime.entry import clear_errors
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 OF_MAKE_DOCS = ("options",)  # blocks of these pages that scripts/make_docs.py writes
 FIGURE = DOCS / "figures" / "static_vs_dynamic.svg"  # of README.md
-PAGES = ("index", "results", "pretrained")  # with README.md those that are filled in as a whole
+PAGES = ("index", "results", "pretrained", "peers")  # of docs/, filled in as a whole, as README.md
 FIGURES = ("learning_curves", "propagation")
 NOT_MEASURED = "Not measured yet.\n"
 
@@ -67,9 +69,10 @@ def sources_now(result: RunResult) -> str:
 
 
 def origins() -> dict[str, str | None]:
-    """The code of the results of grids A and D, of the table of B to E, and of those of F to I."""
+    """The code of the results of grids A and D, of tables of several grids, and of F to I."""
     found = {f"origin_{grid}": list(study.results(grid).values()) for grid in "AD"}
-    found["elsewhere_origin"] = [run for grid in "BCDE" for run in study.results(grid).values()]
+    for name, grids in (("elsewhere", "BCDE"), ("encoders", "BDEJK")):
+        found[f"{name}_origin"] = [run for of in grids for run in study.results(of).values()]
     found |= {f"{name}_origin": listed_results(study.STUDY, name) for name in GRIDS}
     return {name: origin(cells) if cells else None for name, cells in found.items()}
 
@@ -113,14 +116,10 @@ def contents() -> dict[Path, bytes]:
         **error_tables(of_moves, MOVES),
         "lost": lost_table(of_systems),
         **learning_tables(study.STUDY),
+        **peer_tables(),
         **origins(),
     }
-    pages = (
-        DOCS.parent / "README.md",
-        DOCS / "index.md",
-        DOCS / "results.md",
-        DOCS / "pretrained.md",
-    )
+    pages = [DOCS.parent / "README.md", *(DOCS / f"{name}.md" for name in PAGES)]
     files = {page: filled(page, made) for page in pages}
     papers = DOCS / "papers.md"
     files[papers] = with_figures(papers.read_text(encoding="utf-8")).encode()

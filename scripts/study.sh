@@ -87,5 +87,10 @@ case $grid in
       done
     done
     ;;
-  *) echo "no grid $grid; expected A1, A2, A3, B, C, D, E, F, G, H or I" >&2; exit 2 ;;
+  J) on English-LinES; compare --experiment frozen --system arc_eager "${replay[@]}" tokenizer=plain ;;
+  K)
+    on English-LinES
+    compare --experiment frozen --system arc_eager "${replay[@]}" tokenizer=plain 'encoder.features=[subword,upos]' 'heads=[labels]'
+    ;;
+  *) echo "no grid $grid; expected A1, A2, A3, B, C, D, E, F, G, H, I, J or K" >&2; exit 2 ;;
 esac
