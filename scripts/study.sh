@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The grids of docs/protocol.md, A1 to E, and those of docs/results.md#learning-from-costs-labels-on-moves-crossing-arcs, F to I:
-#   bash scripts/study.sh A1|A2|A3|B|C|D|E|F|G|H|I UD [OPTION ...]
-# UD: directory of UD treebanks. OPTION: of dyparse compare; grid E needs encoder.pretrained=DIR.
+# The grids of docs/protocol.md, A1 to E, of docs/results.md#learning-from-costs-labels-on-moves-crossing-arcs, F to I, and of
+# docs/pretrained.md, J and K:
+#   bash scripts/study.sh A1|A2|A3|B|C|D|E|F|G|H|I|J|K UD [OPTION ...]
+# UD: directory of UD treebanks. OPTION: of dyparse compare; grids E, J and K need encoder.pretrained=DIR.
 # Run it again to continue: cells with a result.json in docs/study are not trained again.
 set -euo pipefail
 grid=$1 root=$2 options=("${@:3}")
