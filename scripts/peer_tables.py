@@ -50,8 +50,8 @@ def peer_tables() -> dict[str, Table | str | None]:
         words, text = measured(WORDS, treebank), measured(TEXT, treebank)
         for tags, column in (("tags", 0), ("none", 1)):
             rows = [words[both[column]] for both in PARSERS.values() if both[column] in words]
-            made[f"peers_{name}_{tags}"] = table_of_words.markdown(rows) if rows else None
-        made[f"peers_{name}_text"] = table_of_text.markdown(list(text.values())) if text else None
+            made[f"peers_{name}_{tags}"] = table_of_words.as_table(rows) if rows else None
+        made[f"peers_{name}_text"] = table_of_text.as_table(list(text.values())) if text else None
     return made
 
 
@@ -87,7 +87,7 @@ def las(lines: Lines, name: str) -> str:
 
 
 def origin() -> str | None:
-    """The code and the machine of all runs, and whether the code is still the same."""
+    """The code, machine and packages of all runs, and whether the code is still the same."""
     lines = [
         line
         for task in (WORDS, TEXT)
@@ -97,7 +97,10 @@ def origin() -> str | None:
     if not lines:
         return None
     commits, machines = (sorted({line[of] for line in lines}) for of in ("commit", "machine"))
+    packages = {f"{name} {number}" for line in lines for name, number in line["versions"].items()}
     is_stale = {line["sources"] for line in lines} != {training_sources(DYPARSE, {})}
     since = "; the code that decides training has changed since" if is_stale else ""
-    plural = "s" if len(commits) > 1 else ""
-    return f"Commit{plural} {', '.join(commits)}, on {'; '.join(machines)}{since}.\n"
+    return (
+        f"Commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}, on {'; '.join(machines)}, "
+        f"with {', '.join(sorted(packages, key=str.lower))}{since}.\n"
+    )

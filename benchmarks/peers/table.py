@@ -39,12 +39,16 @@ def main() -> None:
 
 def markdown(results: list[Result]) -> str:
     """The table, and below it how every training ended or why it failed."""
+    notes = [f"- {result['title']}: {ending(result)}\n" for result in results]
+    return f"{as_table(results)}\n{''.join(notes)}"
+
+
+def as_table(results: list[Result]) -> str:
+    """The table alone."""
     base = next((r for r in results if r["row"].startswith("dyparse") and "end" in r), None)
     rows = [row for result in results for row in lines_of(result, base)]
     rule = ["---" if k < TEXT_COLUMNS else "--:" for k in range(len(HEADER))]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in (HEADER, rule, *rows))
-    notes = [f"- {result['title']}: {ending(result)}" for result in results]
-    return "\n\n".join([table, "\n".join(notes)]) + "\n"
+    return "".join(f"| {' | '.join(row)} |\n" for row in (HEADER, rule, *rows))
 
 
 def lines_of(result: Result, base: Result | None) -> list[tuple[str, ...]]:

@@ -22,11 +22,15 @@ Result = dict[str, Any]
 
 def markdown(results: list[Result]) -> str:
     """The table, and below it how every training ended or why it failed."""
+    notes = [f"- {result['title']} ({result['reads']}): {ending(result)}\n" for result in results]
+    return f"{as_table(results)}\n{''.join(notes)}"
+
+
+def as_table(results: list[Result]) -> str:
+    """The table alone."""
     rows = [row for result in results for row in lines_of(result)]
     rule = ["---", *["--:"] * (len(HEADER) - 1)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in (HEADER, rule, *rows))
-    notes = [f"- {result['title']} ({result['reads']}): {ending(result)}" for result in results]
-    return "\n\n".join([table, "\n".join(notes)]) + "\n"
+    return "".join(f"| {' | '.join(row)} |\n" for row in (HEADER, rule, *rows))
 
 
 def lines_of(result: Result) -> list[tuple[str, ...]]:

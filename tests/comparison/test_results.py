@@ -18,6 +18,7 @@ from dyparse.evaluation.provenance import training_sources
 from dyparse.evaluation.run_result import finished_results
 
 STUDY = PROJECT / "docs" / "study"
+MEASURED = ("hungarian", "turkish")  # treebanks of docs/study/peers
 CELLS = {"A": 450 + 90 + 216, "B": 108, "C": 6, "D": 27, "E": 6}  # that the protocol plans
 
 
@@ -189,6 +190,19 @@ def test_the_headline_says_how_many_systems_have_which_answer(study):
     assert tables.headline([replace(found[0], difference=None)]) is None
 
 
+@pytest.mark.parametrize("name", MEASURED)
+def test_other_parsers_were_all_measured_on_one_commit_and_machine(name):
+    tables = importlib.import_module("peer_tables")
+    words, text = (tables.measured(task, tables.TREEBANKS[name]) for task in ("words", "text"))
+    of_english = {"dyparse-finetuned"} if name != "lines" else set()  # MiniLM is an English model
+    lines = {line for both in tables.PARSERS.values() for line in both if line}
+    assert set(words) == lines - of_english
+    assert {"dyparse-text-default", "dyparse-text-fast", "udpipe-text"} <= set(text)
+    for of in ("commit", "machine", "sources"):
+        assert len({line[of] for line in (*words.values(), *text.values())}) == 1
+    assert not any("failed" in line for line in (*words.values(), *text.values()))
+
+
 def test_other_parsers_are_compared_with_and_without_tags(study, tmp_path, monkeypatch):
     tables = importlib.import_module("peer_tables")
     monkeypatch.setattr(study, "STUDY", tmp_path)
@@ -197,7 +211,7 @@ def test_other_parsers_are_compared_with_and_without_tags(study, tmp_path, monke
     about = {"title": "", "commit": "abc", "sources": "0", "machine": "a machine"}
     measured = {
         "parsing": {}, "training_words": 1, "training_seconds": 1, "snapshots": [],
-        "model_bytes": 1, "peak_bytes": 1, "versions": {}, "startup_seconds": 1,
+        "model_bytes": 1, "peak_bytes": 1, "versions": {"it": "1.0"}, "startup_seconds": 1,
     }  # fmt: skip
     ends = {"supar": (70.123, False), "spacy": (80.0, True)}  # the first with tags, stopped
     rows = [
@@ -215,7 +229,7 @@ def test_other_parsers_are_compared_with_and_without_tags(study, tmp_path, monke
     assert "| supar |" in made["peers_hungarian_tags"]
     assert "| spacy |" not in made["peers_hungarian_tags"]
     assert "| spacy |" in made["peers_hungarian_none"]
-    assert made["peers_origin"].startswith("Commit abc, on a machine; the code that decides")
+    assert made["peers_origin"].startswith("Commit abc, on a machine, with it 1.0; the code")
 
 
 def test_repairs_are_counted_as_in_the_paper():
