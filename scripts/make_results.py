@@ -1,10 +1,10 @@
 """Fill in tables and figures of README.md and docs/: `make results`.
 
 docs/study holds the result.json of every finished cell of the grids of scripts/study.sh: study.py
-compares those of docs/protocol.md, A to E; learning_tables.py the others. peer_tables.py has other
-parsers. Tables go between `<!-- name -->` and `<!-- /name -->` of the pages, figures to
-docs/figures. A second run writes the same bytes. With --check nothing is written, and it is an
-error if a file would change.
+compares those of docs/protocol.md, A to E; learning_tables.py the others. docs/study/peers has the
+results of other parsers, for peer_tables.py. Tables go between `<!-- name -->` and `<!-- /name -->`
+of the pages, figures to docs/figures. A second run writes the same bytes. With --check nothing is
+written, and it is an error if a file would change.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def origins() -> dict[str, str | None]:
     """The code of the results of grids A and D, of tables of several grids, and of F to I."""
     found = {f"origin_{grid}": list(study.results(grid).values()) for grid in "AD"}
     for name, grids in (("elsewhere", "BCDE"), ("encoders", "BDEJK")):
-        found[f"{name}_origin"] = [run for of in grids for run in study.results(of).values()]
+        found[f"{name}_origin"] = [run for grid in grids for run in study.results(grid).values()]
     found |= {f"{name}_origin": listed_results(study.STUDY, name) for name in GRIDS}
     return {name: origin(cells) if cells else None for name, cells in found.items()}
 

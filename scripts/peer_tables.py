@@ -65,17 +65,16 @@ def measured(task: str, treebank: str) -> Lines:
 
 def overview() -> Table | None:
     """LAS on gold words at the end of training, with gold tags and without."""
-    runs = [measured(WORDS, treebank) for treebank in TREEBANKS.values()]
+    treebanks = TREEBANKS.values()
+    runs = [measured(WORDS, treebank) for treebank in treebanks]
+    if not any(runs):
+        return None
     rows = [
         (parser, *(las(lines, line) for lines in runs for line in both))
         for parser, both in PARSERS.items()
     ]
-    columns = [
-        f"{study.short(treebank)}, {tags}"
-        for treebank in TREEBANKS.values()
-        for tags in (TAGS, NONE)
-    ]
-    return Table("peers", "", ("parser", *columns), rows, text_columns=1) if any(runs) else None
+    columns = [f"{study.short(name)}, {tags}" for name in treebanks for tags in (TAGS, NONE)]
+    return Table("peers", "", ("parser", *columns), rows, text_columns=1)
 
 
 def las(lines: Lines, name: str) -> str:
@@ -96,9 +95,10 @@ def origin() -> str | None:
     ]
     if not lines:
         return None
-    commits, machines = (sorted({line[of] for line in lines}) for of in ("commit", "machine"))
+    own = [line for line in lines if line["row"].startswith("dyparse")] or lines
+    commits, machines = (sorted({line[of] for line in own}) for of in ("commit", "machine"))
     packages = {f"{name} {number}" for line in lines for name, number in line["versions"].items()}
-    is_stale = {line["sources"] for line in lines} != {training_sources(DYPARSE, {})}
+    is_stale = {line["sources"] for line in own} != {training_sources(DYPARSE, {})}
     since = "; the code that decides training has changed since" if is_stale else ""
     return (
         f"Commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}, on {'; '.join(machines)}, "

@@ -8,7 +8,7 @@ set -euo pipefail
 if [ $# -lt 3 ]; then sed -n '2,6s/^# //p' "$0" >&2; exit 2; fi
 task=$1 name=$2 root=$3 options=("${@:4}")
 for option in "$@"; do
-  case $option in --rows | --output) echo "$option is set by this script" >&2; exit 2 ;; esac
+  case $option in --task* | --root* | --name* | --dyparse* | --rows* | --minutes* | --budget* | --output*) echo "$option is set by this script" >&2; exit 2 ;; esac
 done
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 output=$here/outputs/peers/$task-$name.json

@@ -56,8 +56,9 @@ def config(overrides: list[str]) -> Any:
 
 
 def main() -> None:
-    import dyparse.runtime.entry  # noqa: F401, I001 - before torch is imported: how OpenMP waits
+    from dyparse.runtime.entry import limit_shape_caches
 
+    limit_shape_caches()  # before torch is imported, as `dyparse train` does
     from dyparse.model.parser import Parser
 
     job = read_job()

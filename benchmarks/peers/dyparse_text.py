@@ -1,8 +1,8 @@
 """dyparse from raw text: a model that was trained before, or an experiment trained here.
 
-Training counts from its first step to its last, with dev; compiling and reading come before it. Of
-a model that was trained before only its run knows the seconds of training, and these are wall time.
-Parsing is from text to CoNLL-U with the loaded model.
+Training is all epochs, with dev; reading, compiling and the tokenizer come before it, and the table
+adds them. Of a model that was trained before only its run knows the seconds of training, and these
+are wall time. Parsing is from text to CoNLL-U with the loaded model.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ def rows(experiments: list[str], models: list[Path]) -> tuple[Row, ...]:
 
 
 def main() -> None:
-    import dyparse.runtime.entry  # noqa: F401 - before torch is imported: how OpenMP waits
+    from dyparse.runtime.entry import limit_shape_caches
 
+    limit_shape_caches()  # before torch is imported, as `dyparse train` does
     job = read_job()
     measurement = Measurement(job)
     model = train(job, measurement) if "overrides" in job.options else given(job, measurement)

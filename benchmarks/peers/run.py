@@ -69,7 +69,9 @@ def main() -> None:
 
 def command_line() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,  # scripts/peers.sh refuses some options by their names
     )
     options.add_argument("--root", required=True, metavar="DIR", help="directory of UD treebanks")
     options.add_argument("--name", default="UD_English-LinES", help="default: %(default)s")

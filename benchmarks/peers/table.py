@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MOMENTS = (1.0, 5.0)  # CPU minutes after which test is parsed; most trainings end soon after
+MOMENTS = (1.0, 5.0)  # CPU minutes after which test is parsed
 HEADER = (
     "parser",
     "reads",

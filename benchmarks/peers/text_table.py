@@ -39,7 +39,8 @@ def lines_of(result: Result) -> list[tuple[str, ...]]:
         empty = [""] * (len(HEADER) - 2)
         return [(result["title"], f"failed: {escaped(result['failed'])}", *empty)]
     end = result["end"]
-    seconds = f"{end['cpu_seconds']:,.0f}" if end["cpu_seconds"] else ""  # trained before
+    spent = end["cpu_seconds"]  # 0 if it was trained before
+    seconds = f"{result['startup_seconds'] + spent:,.0f}" if spent else ""
     sizes = (f"{result[key] / MEGA:,.0f}" for key in ("model_bytes", "peak_bytes"))
     line = (result["title"], *scores(end), seconds, speed(result), *sizes)
     others = [

@@ -141,7 +141,7 @@ def arc_scores(
 
 
 def f1_of(precision: float | None, recall: float | None) -> float | None:
-    """F1; 0 where there are gold arcs alone or predicted arcs alone, None where there are none."""
+    """F1; 0 where precision or recall is 0 or undefined, None where both are undefined."""
     if precision is None and recall is None:
         return None
     if not precision or not recall:

@@ -59,6 +59,14 @@ def test_a_grid_of_the_protocol_has_one_setting_and_commit_and_its_planned_cells
     assert all(result.sources and result.machine and result.command for result in results)
 
 
+def test_every_encoder_of_the_table_has_all_its_cells(study):
+    tables = importlib.import_module("elsewhere_tables")
+    assert len(tables.encoders_table().rows) == len(tables.ENCODERS)
+    for grid in "JK":
+        results = study.results(grid).values()
+        assert len({(result.setting_name, result.commit) for result in results}) == 1
+
+
 def test_every_comparison_of_grid_a_has_all_its_cells(study):
     for plans in (study.PRIMARY, study.OTHER_TRAININGS, study.OF_PARTS):
         assert all(study.pairs_of(planned) for planned in plans)
@@ -195,12 +203,14 @@ def test_other_parsers_were_all_measured_on_one_commit_and_machine(name):
     tables = importlib.import_module("peer_tables")
     words, text = (tables.measured(task, tables.TREEBANKS[name]) for task in ("words", "text"))
     of_english = {"dyparse-finetuned"} if name != "lines" else set()  # MiniLM is an English model
-    lines = {line for both in tables.PARSERS.values() for line in both if line}
-    assert set(words) == lines - of_english
+    expected = {line for both in tables.PARSERS.values() for line in both if line}
+    assert set(words) == expected - of_english
     assert {"dyparse-text-default", "dyparse-text-fast", "udpipe-text"} <= set(text)
-    for of in ("commit", "machine", "sources"):
-        assert len({line[of] for line in (*words.values(), *text.values())}) == 1
-    assert not any("failed" in line for line in (*words.values(), *text.values()))
+    lines = {**words, **text}
+    assert not any("failed" in line for line in lines.values())
+    assert len({line["machine"] for line in lines.values()}) == 1
+    own = [line for name, line in lines.items() if name.startswith("dyparse")]
+    assert len({line["commit"] for line in own}) == 1  # others run none of its code
 
 
 def test_other_parsers_are_compared_with_and_without_tags(study, tmp_path, monkeypatch):

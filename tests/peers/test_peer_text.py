@@ -114,7 +114,7 @@ def test_the_table_of_text_has_all_scores_and_a_line_for_the_beam():
     text = text_table.markdown([found, failed])
     header, _, first, beam, broken = text.split("\n")[:5]
     assert header.split(" | ")[1:14] == list(TITLES.values())
-    assert first.split(" | ")[13:16] == ["12.35", "1,700", "6,450"]
+    assert first.split(" | ")[13:16] == ["12.35", "1,702", "6,450"]
     assert beam.startswith("| the same model, beam 5 |")
     assert (beam.split(" | ")[10], beam.split(" | ")[15]) == ("60.00", "4,000")
     assert "failed: a \\| b" in broken
